@@ -72,6 +72,7 @@ const StreamData = class extends Answered {}
 interface Target extends NodeJS.WritableStream {
   readonly readable?: boolean
   readonly destroyed?: boolean
+  readonly writableFinished?: boolean
   readonly writableNeedDrain?: boolean
   /** Of streams from before `writableNeedDrain`. */
   readonly _writableState?: { readonly needDrain?: boolean }
@@ -123,10 +124,16 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
     if (this.#target.write(chunk) === false) this.pause()
   }
 
+  /** The signal goes on working until the Writable has finished: it may never do so. */
   protected override onFinalEnd(trailers: HeaderObject): void {
-    this.release()
     copyFields(this.#trailers, trailers)
     this.#target?.end()
+  }
+
+  protected override withdraw(reason: unknown): void {
+    // All was written, and only its `close` is missing.
+    if (this.#target?.writableFinished === true) this.#onFinished(this.#target, null)
+    else super.withdraw(reason)
   }
 
   protected override hasResponse(): boolean {

@@ -16,8 +16,8 @@ export function cache(options?: CacheOptions): Interceptor {
   const settings = readCacheOptions(options)
   const { store } = settings
   const access = new StoreAccess(store, wholeStoreOf(store), remembersDeletes(store))
-  return ownInterceptor((dispatch, origin, life = () => 'open') => {
-    const layer = new CacheLayer(settings, access, dispatch, origin, () => life() === 'destroyed')
+  return ownInterceptor((dispatch, origin, life = () => 'open', held) => {
+    const layer = new CacheLayer(settings, access, dispatch, origin, () => life() === 'destroyed', held)
     return (opts, handler) => {
       if (life() !== 'open') return dispatch(opts, handler)
       return layer.handle(opts, toDispatchHandler(handler))

@@ -15,6 +15,7 @@ import { withPartition } from '../relay/target-uri.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import type { HeldRequests } from '../request/dispatching.ts'
 import { logicalOrigin } from '../request/logical-origin.ts'
 import type { CacheHost } from './cache-host.ts'
 import { Exchange } from './exchange.ts'
@@ -40,6 +41,7 @@ export class CacheLayer implements CacheHost {
   readonly exchanges: Exchanges = new Exchanges()
   readonly dispatch: Dispatch
   readonly isDestroyed: () => boolean
+  readonly #held: HeldRequests | undefined
   readonly #origins = new OriginReader()
   readonly #ownOrigin: string | null | undefined
   /** The stored responses that a background request is bringing up to date. */
@@ -52,14 +54,16 @@ export class CacheLayer implements CacheHost {
     dispatch: Dispatch,
     ownOrigin: string | null | undefined,
     isDestroyed: () => boolean,
+    held: HeldRequests | undefined,
   ) {
     // Another composition has other layers below.
     this.settings = { ...settings, hidden: new Set() }
     this.access = access
-    this.presenter = new Presenter(settings.cacheStatus)
+    this.presenter = new Presenter(settings.cacheStatus, held)
     this.dispatch = dispatch
     this.isDestroyed = isDestroyed
     this.#ownOrigin = ownOrigin
+    this.#held = held
   }
 
   handle(opts: DispatchOptions, handler: DispatchHandler): boolean {
@@ -124,7 +128,7 @@ export class CacheLayer implements CacheHost {
   #find(view: RequestView, downstream: Downstream, key: CacheKey): boolean {
     const found = this.access.get(key, Date.now())
     if (!(found instanceof Promise)) return this.#onFound(view, downstream, found, key)
-    const held = new HeldCall(view.opts, downstream)
+    const held = new HeldCall(view.opts, downstream, this.#held)
     downstream.announce()
     void found.then((answer) => {
       if (!held.release()) discardBody(answer?.body)

@@ -7,6 +7,7 @@ import { OwnReceived } from '../relay/own-received.ts'
 import type { RequestView } from '../relay/request-view.ts'
 import { NO_FACTS, type ResponseFacts } from '../relay/response-facts.ts'
 import type { Head, Received } from '../relay/response-source.ts'
+import type { HeldRequests } from '../request/dispatching.ts'
 import { newTimings } from '../request/timings.ts'
 import { addCacheStatus, type Handling } from './rules/cache-status.ts'
 import { type Presentation, presentationOf, presentedHead } from './rules/preconditions.ts'
@@ -32,11 +33,13 @@ export interface Answering {
 export class Presenter {
   /** The name for Cache-Status; null if the cache does not add itself. */
   readonly #name: string | null
+  readonly #held: HeldRequests | undefined
   /** The limit of the dispatcher's responses, as far as it is known; stored ones obey it as well. */
   maxResponseSize: number | undefined
 
-  constructor(name: string | null) {
+  constructor(name: string | null, held: HeldRequests | undefined) {
     this.#name = name
+    this.#held = held
   }
 
   /** The same headers, or a copy with Cache-Status. */
@@ -84,6 +87,8 @@ export class Presenter {
     } else {
       discardBody(body)
     }
-    return new Serving(downstream, { head, received: this.receivedWith(head, view), facts, reader })
+    const served = { head, received: this.receivedWith(head, view), facts, reader }
+    // A stream of the store may keep its caller waiting.
+    return new Serving(downstream, served, body instanceof StoredStream ? this.#held : undefined)
   }
 }

@@ -4,6 +4,7 @@ import type { BodyReader } from '../relay/body-log.ts'
 import type { Downstream } from '../relay/downstream.ts'
 import type { ResponseFacts } from '../relay/response-facts.ts'
 import type { Head, Received } from '../relay/response-source.ts'
+import type { HeldRequests, Refusable } from '../request/dispatching.ts'
 
 const RESOLVED = Promise.resolve()
 
@@ -15,12 +16,16 @@ export interface Served {
   readonly reader: BodyReader | null
 }
 
-export class Serving extends BodyDelivery {
+export class Serving extends BodyDelivery implements Refusable {
   readonly #served: Served
+  readonly #held: HeldRequests | undefined
 
-  constructor(downstream: Downstream, served: Served) {
+  /** @param held Gives it up when the dispatcher is destroyed, if it waits for anything. */
+  constructor(downstream: Downstream, served: Served, held?: HeldRequests) {
     super(downstream, served.reader)
     this.#served = served
+    this.#held = held
+    held?.add(this)
     downstream.source = this
   }
 
@@ -38,5 +43,14 @@ export class Serving extends BodyDelivery {
       downstream.head(head, received, facts)
     })
     this.begin(() => downstream.end({}, received))
+  }
+
+  override close(): void {
+    this.#held?.delete(this)
+    super.close()
+  }
+
+  refuse(error: unknown): void {
+    this.downstream.contain(() => this.downstream.abort(error))
   }
 }

@@ -10,7 +10,7 @@ import { dispatchForeign, refusing } from '../handler/either-handler.ts'
 import { toDispatchHandler } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
-import { type Dispatching, whenRefused } from '../request/dispatching.ts'
+import { type Dispatching, HELD, type HeldRequests, whenRefused } from '../request/dispatching.ts'
 import type { OwnOrigin } from '../request/logical-origin.ts'
 
 /** The function that interceptors wrap. Such a type is compared like that of a method: those written for undici fit. */
@@ -23,11 +23,13 @@ export type { OwnOrigin }
  * Wraps a dispatch function. The function it returns takes exactly `(opts, handler)`. `origin` is the only one that
  * requests go to, null if the dispatcher chooses among several, and undefined if `opts.origin` decides. `life` tells
  * whether the dispatcher was closed or destroyed: an interceptor that can answer by itself must not do so any more.
+ * What it adds to `held` is refused when the dispatcher is destroyed: it adds the requests that it keeps waiting.
  */
 export type Interceptor = (
   dispatch: Dispatch,
   origin?: OwnOrigin,
   life?: () => 'open' | 'closed' | 'destroyed',
+  held?: HeldRequests,
 ) => Dispatch
 
 export type InterceptorInput = Interceptor | null | undefined
@@ -52,10 +54,11 @@ export function compose<T extends Dispatching & object>(
   interceptors: readonly InterceptorInput[],
   origin: OwnOrigin,
 ): T {
+  const { [HELD]: held } = original as { [HELD]?: HeldRequests }
   // The handler goes to the dispatcher as it is: what stands before it is ours.
   let dispatch: Dispatching['dispatch'] = (opts, handler) => {
     const accepted = original.dispatch(opts, handler)
-    return typeof accepted === 'boolean' ? accepted : whenRefused(accepted, refusing(handler, opts))
+    return typeof accepted === 'boolean' ? accepted : whenRefused(accepted, refusing(handler, opts), held)
   }
   const lifecycle: { readonly closed?: unknown; readonly destroyed?: unknown } = original as object
   const life = (): 'open' | 'closed' | 'destroyed' => {
@@ -67,7 +70,7 @@ export function compose<T extends Dispatching & object>(
     if (typeof interceptor !== 'function') {
       throw new TypeError(`invalid interceptor, expected function received ${typeof interceptor}`)
     }
-    const made = interceptor(dispatch, origin, life)
+    const made = interceptor(dispatch, origin, life, held)
     if (typeof made !== 'function' || made.length !== 2) {
       ignoreRejection(made)
       throw new TypeError('invalid interceptor')
@@ -77,7 +80,7 @@ export function compose<T extends Dispatching & object>(
     dispatch =
       OWN in interceptor
         ? (opts, handler) => made(opts, toDispatchHandler(handler))
-        : (opts, handler) => dispatchForeign(foreign, opts, handler)
+        : (opts, handler) => dispatchForeign(foreign, opts, handler, held)
   }
   const outermost = dispatch
 

@@ -9,6 +9,7 @@ import { dispatchOn } from '../handler/either-handler.ts'
 import { toDispatchHandler } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { HELD, type HeldRequests, type Refusable } from '../request/dispatching.ts'
 import { callersReason, type EndReason, endReason } from '../request/end-reason.ts'
 import { type CloseCallback, Dispatcher } from './dispatcher.ts'
 import { type EventSourceOptions, readEventSourceOptions } from './event-source-options.ts'
@@ -64,6 +65,7 @@ export abstract class LifecycleDispatcher extends Dispatcher {
   readonly #eventSource: Required<EventSourceOptions>
   #life: LifeState = OPEN
   #idleListener: (() => void) | null = null
+  #held: Set<Refusable> | null = null
   /** Not a life state: `destroy()` alone does not make a dispatcher closed. */
   #closed = false
 
@@ -99,6 +101,12 @@ export abstract class LifecycleDispatcher extends Dispatcher {
   /** The limit for event streams through this dispatcher. */
   get eventSourceOptions(): Required<EventSourceOptions> {
     return { ...this.#eventSource }
+  }
+
+  /** @internal */
+  get [HELD](): HeldRequests {
+    this.#held ??= new Set()
+    return this.#held
   }
 
   /** A valid call on an open dispatcher. May throw: the caller's handler or the caller gets the error. */
@@ -151,7 +159,7 @@ export abstract class LifecycleDispatcher extends Dispatcher {
     this.#closed = true
     this.#life = { at: 'closing', waiting: [callback] }
     // A microtask later: until the caller's turn is over, the dispatcher is closed and not yet destroyed.
-    this.finish(() => queueMicrotask(() => this.destroy(null, () => {})))
+    this.finish(() => queueMicrotask(() => this.#destroy(null, () => {})))
   }
 
   override destroy(error: Error | null | undefined, callback: CloseCallback): void
@@ -161,6 +169,24 @@ export abstract class LifecycleDispatcher extends Dispatcher {
     if (typeof error === 'function') return this.destroy(null, error)
     if (callback === undefined) return promised((done) => this.destroy(error, done))
     requireFunction(callback)
+    const refusal = error || new ClientDestroyedError()
+    this.#refuseHeld(refusal)
+    this.#destroy(error, callback)
+    // An interceptor may have answered the end of a request by holding it.
+    this.#refuseHeld(refusal)
+  }
+
+  /** No connection has them, so nothing else would end them before their interceptors are ready. */
+  #refuseHeld(error: Error): void {
+    if (this.#held === null) return
+    for (const request of this.#held) {
+      this.#held.delete(request)
+      request.refuse(error)
+    }
+  }
+
+  /** After `close()` has finished, what interceptors hold may still be answered by them. */
+  #destroy(error: Error | null | undefined, callback: CloseCallback): void {
     const life = this.#life
     if (life.at === 'destroyed') {
       queueMicrotask(() => callback(null, null))

@@ -10,7 +10,7 @@ import { isKind } from '../base/object/kind.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
-import { type Dispatching, type Refusable, whenRefused } from '../request/dispatching.ts'
+import { type Dispatching, type HeldRequests, type Refusable, whenRefused } from '../request/dispatching.ts'
 import { toDispatchHandler } from './legacy-handler.ts'
 import { answerOlderCalls } from './older-calls.ts'
 
@@ -110,6 +110,7 @@ export function dispatchForeign(
   dispatcher: Dispatching,
   opts: DispatchOptions,
   handler: DispatchHandler | LegacyDispatchHandler,
+  held?: HeldRequests,
 ): boolean {
   const newer = toDispatchHandler(handler)
   // What has no such method is no handler, and dispatchers refuse it.
@@ -118,7 +119,7 @@ export function dispatchForeign(
   }
   const either = new EitherHandler(newer) as DispatchHandler
   const accepted = dispatcher.dispatch(opts, either)
-  return typeof accepted === 'boolean' ? accepted : whenRefused(accepted, refusing(either, opts))
+  return typeof accepted === 'boolean' ? accepted : whenRefused(accepted, refusing(either, opts), held)
 }
 
 /** `dispatch()` of a dispatcher that the caller has chosen. */

@@ -4,11 +4,12 @@
  */
 import type { EventEmitter } from 'node:events'
 import { emitSafely } from '../dispatcher/events.ts'
+import { RequestAbortedError } from '../errors.ts'
 import { dispatchOn } from '../handler/either-handler.ts'
+import { destroyBodyOf } from '../request/body-source.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
-import { callersReason } from '../request/end-reason.ts'
 import { RequestSpec } from '../request/request-spec.ts'
 import { MockCallHistory } from './history/call-history.ts'
 import type { MockCallHistoryLog } from './history/call-history-log.ts'
@@ -200,19 +201,24 @@ export class MockNetwork implements ExchangeOwner {
 
   /** Reads the body, then goes on. Meanwhile the call counts as running. */
   #collect(call: MockCall, proceed: () => boolean): boolean {
-    const waiting: RunningMock = {
-      origin: call.origin,
-      end: ({ error }) => {
-        if (!this.running.delete(waiting)) return
-        this.onIdle()
-        try {
-          call.handler.onResponseError?.(null, error)
-        } catch (thrown) {
-          this.onHandlerError(thrown)
-        }
-      },
+    const fail = (error: unknown): void => {
+      if (!this.running.delete(waiting)) return
+      destroyBodyOf(call.given, error)
+      this.onIdle()
+      try {
+        call.handler.onResponseError?.(null, error as Error)
+      } catch (thrown) {
+        this.onHandlerError(thrown)
+      }
     }
+    const waiting: RunningMock = { origin: call.origin, end: ({ error }) => fail(error) }
     this.running.add(waiting)
+    try {
+      call.handler.onRequestQueued?.((reason) => fail(reason || new RequestAbortedError()))
+    } catch (error) {
+      fail(error)
+    }
+    if (!this.running.has(waiting)) return true
     call
       .collect()
       .then(() => {
@@ -220,7 +226,7 @@ export class MockNetwork implements ExchangeOwner {
         proceed()
         if (this.running.delete(waiting)) this.onIdle()
       })
-      .catch((error: unknown) => waiting.end(callersReason('broken', error as Error)))
+      .catch(fail)
     return true
   }
 

@@ -87,7 +87,7 @@ export class ForwardedRequest extends RelayedRequest {
   /** Continues at once with a value, later with a promise: until then no dispatcher has the request. */
   #when<T>(answer: T | Promise<T>, then: (value: T) => boolean): boolean {
     if (!isThenable(answer)) return then(answer)
-    const call = new HeldCall(this.#options, this.downstream, () => this.#held.delete(call))
+    const call = new HeldCall(this.#options, this.downstream, undefined, () => this.#held.delete(call))
     this.#held.add(call)
     answer.then(
       (value) => {

@@ -7,25 +7,37 @@ import { now } from '../base/loop/clock.ts'
 import { RequestAbortedError, type RetrySafety } from '../errors.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import type { HeldRequests, Refusable } from '../request/dispatching.ts'
 import { logicalOrigin } from '../request/logical-origin.ts'
 import { describeUnsent } from '../request/unsent-error.ts'
 import { watchBody } from '../request/waiting-body.ts'
 import type { Downstream } from './downstream.ts'
 import type { ResponseSource } from './response-source.ts'
 
-export class HeldCall implements ResponseSource {
+export class HeldCall implements ResponseSource, Refusable {
   readonly opts: DispatchOptions
   readonly #since = now()
   readonly #downstream: Downstream
+  readonly #held: HeldRequests | undefined
   readonly #onGivenUp: (() => void) | null
   /** Ends listening to the body, whose error would end the process otherwise. */
   readonly #unwatch: (() => void) | null
   #state: 'held' | 'over' = 'held'
 
-  /** @param onGivenUp Called if the caller gives it up, or its body fails. */
-  constructor(opts: DispatchOptions, downstream: Downstream, onGivenUp: (() => void) | null = null) {
+  /**
+   * @param held Gives it up when the dispatcher is destroyed.
+   * @param onGivenUp Called if the caller gives it up, or its body fails.
+   */
+  constructor(
+    opts: DispatchOptions,
+    downstream: Downstream,
+    held: HeldRequests | undefined,
+    onGivenUp: (() => void) | null = null,
+  ) {
     this.opts = opts
     this.#downstream = downstream
+    this.#held = held
+    held?.add(this)
     this.#onGivenUp = onGivenUp
     this.#unwatch = watchBody(opts.body, (error) => downstream.abort(error))
     downstream.source = this
@@ -35,6 +47,7 @@ export class HeldCall implements ResponseSource {
   release(): boolean {
     if (this.#state === 'over') return false
     this.#state = 'over'
+    this.#held?.delete(this)
     this.#unwatch?.()
     this.#downstream.source = null
     return true
@@ -45,6 +58,10 @@ export class HeldCall implements ResponseSource {
     if (!this.release()) return
     destroyBodyOf(this.opts, error)
     this.#downstream.contain(() => this.#downstream.fail(error))
+  }
+
+  refuse(error: unknown): void {
+    this.abort(error)
   }
 
   abort(reason: unknown): void {

@@ -19,14 +19,35 @@ export interface Refusable {
 }
 
 /**
- * What `dispatch()` has returned, where that is a boolean. A function of the caller may be asynchronous: a promise that
- * rejects refuses the request, and what it resolves with says nothing.
+ * The requests that interceptors hold: no dispatcher has them, so a dispatcher that is destroyed refuses them
+ * by this list.
  */
-export function whenRefused(accepted: unknown, request: Refusable): boolean {
+export interface HeldRequests {
+  add(request: Refusable): unknown
+  /** Whether or not it was added. */
+  delete(request: Refusable): unknown
+}
+
+/**
+ * The member of a dispatcher that has the requests held above it. A symbol: a composed view has it as well,
+ * and no member of a caller's subclass replaces it.
+ */
+export const HELD: unique symbol = Symbol('requests that interceptors hold')
+
+/**
+ * What `dispatch()` has returned, where that is a boolean. A function of the caller may be asynchronous: a promise that
+ * rejects refuses the request, and what it resolves with says nothing. Until then the request is held.
+ */
+export function whenRefused(accepted: unknown, request: Refusable, held?: HeldRequests): boolean {
   if (typeof accepted !== 'object' || accepted === null) return accepted as boolean
-  const refused = (error: unknown): boolean => {
-    request.refuse(error)
+  held?.add(request)
+  const answered = (): boolean => {
+    held?.delete(request)
     return true
   }
-  return Promise.resolve(accepted).then(() => true, refused) as unknown as boolean
+  const refused = (error: unknown): boolean => {
+    request.refuse(error)
+    return answered()
+  }
+  return Promise.resolve(accepted).then(answered, refused) as unknown as boolean
 }

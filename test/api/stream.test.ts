@@ -315,7 +315,7 @@ describe('stream(): signals', () => {
     const promise = dispatcher.stream({ ...GET, signal }, () => new Sink())
     assert.equal(signal.listenerCount('abort'), 1)
     dispatcher.last.start().head().end()
-    assert.equal(signal.listenerCount('abort'), 0)
     await promise
+    assert.equal(signal.listenerCount('abort'), 0)
   })
 })

@@ -19,7 +19,7 @@ import { DnsResolver } from './resolver.ts'
 export function dns(options?: DnsOptions | null): Interceptor {
   const resolver = new DnsResolver(readDnsOptions(options))
   const destinations = new DestinationReader()
-  return ownInterceptor((dispatch, own) => (opts, handler) => {
+  return ownInterceptor((dispatch, own, _life, held) => (opts, handler) => {
     // A dispatcher of one origin sends there whatever the request names.
     const origin = isCall(opts, handler) ? own || opts.origin : null
     const isOrigin = typeof origin === 'string' || origin instanceof URL
@@ -32,7 +32,7 @@ export function dns(options?: DnsOptions | null): Interceptor {
       return refuse(opts, handler, error)
     }
     const hasChoice = own === undefined
-    return new ResolvedRequest(named, handler, dispatch, resolver, destination, hasChoice).start()
+    return new ResolvedRequest(named, handler, dispatch, resolver, destination, hasChoice, held).start()
   })
 }
 

@@ -14,6 +14,7 @@ import { replayOf } from '../../relay/replay.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import type { HeldRequests } from '../../request/dispatching.ts'
 import { replaceOrigin } from '../../request/logical-origin.ts'
 import { describeUnsent } from '../../request/unsent-error.ts'
 import type { Destination } from './destination.ts'
@@ -33,6 +34,7 @@ export class ResolvedRequest extends RelayedRequest implements Waiter {
   readonly #opts: DispatchOptions
   /** False if the dispatcher connects by itself, wherever a request is meant to go. */
   readonly #hasChoice: boolean
+  readonly #held: HeldRequests | undefined
   readonly #queued: number = now()
   #state: HeldCall | Trial | 'started' = 'started'
   #accepted = true
@@ -46,6 +48,7 @@ export class ResolvedRequest extends RelayedRequest implements Waiter {
     resolver: DnsResolver,
     destination: Destination,
     hasChoice: boolean,
+    held: HeldRequests | undefined,
   ) {
     super(handler)
     this.#opts = opts
@@ -53,6 +56,7 @@ export class ResolvedRequest extends RelayedRequest implements Waiter {
     this.#resolver = resolver
     this.#destination = destination
     this.#hasChoice = hasChoice
+    this.#held = held
   }
 
   start(): boolean {
@@ -66,7 +70,7 @@ export class ResolvedRequest extends RelayedRequest implements Waiter {
     if (entry !== null) this.#send(entry, null)
     else {
       const leave = (): void => this.#resolver.leave(this.#destination, this)
-      const call = new HeldCall(this.#opts, this.downstream, leave)
+      const call = new HeldCall(this.#opts, this.downstream, this.#held, leave)
       this.#state = call
       this.#resolver.lookUp(this.#destination, this)
       if (this.#state === call) this.downstream.announce()

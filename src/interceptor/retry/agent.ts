@@ -5,9 +5,10 @@ import type { Dispatcher } from '../../dispatcher/dispatcher.ts'
 import { endAll } from '../../dispatcher/end-all.ts'
 import { LifecycleDispatcher, takesNoMore } from '../../dispatcher/lifecycle.ts'
 import { reemit } from '../../dispatcher/reemit.ts'
-import { ClientDestroyedError, InvalidArgumentError } from '../../errors.ts'
+import { InvalidArgumentError } from '../../errors.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { HELD } from '../../request/dispatching.ts'
 import type { EndReason } from '../../request/end-reason.ts'
 import { retriedRequest } from './interceptor.ts'
 import { type RetryOptions, type RetrySettings, readRetryOptions } from './options.ts'
@@ -54,7 +55,7 @@ export class RetryAgent extends LifecycleDispatcher {
   }
 
   protected override accept(opts: DispatchOptions, handler: DispatchHandler): boolean {
-    const request = retriedRequest(opts, handler, this.#dispatch, this.#settings, this.#owner)
+    const request = retriedRequest(opts, handler, this.#dispatch, this.#settings, this[HELD], this.#owner)
     this.#requests.add(request)
     try {
       return request.start()
@@ -80,7 +81,6 @@ export class RetryAgent extends LifecycleDispatcher {
   protected override terminate(reason: EndReason, done: () => void): void {
     this.#onEmpty = null
     const error = reason.isCallers ? reason.error : null
-    for (const request of [...this.#requests]) request.endWaiting(error ?? new ClientDestroyedError())
     endAll([this.#dispatcher], (dispatcher, ended) => dispatcher.destroy(error, ended), done)
   }
 }

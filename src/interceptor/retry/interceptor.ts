@@ -2,7 +2,7 @@
 import { type Dispatch, type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import { isCall } from '../../request/dispatching.ts'
+import { type HeldRequests, isCall } from '../../request/dispatching.ts'
 import {
   type RetryDispatchOptions,
   type RetryOptions,
@@ -18,12 +18,12 @@ import { RetriedRequest, type RetryOwner } from './retried-request.ts'
  */
 export function retry(options?: RetryOptions | null): Interceptor {
   const settings = readRetryOptions(options)
-  return ownInterceptor((dispatch, ownOrigin) => {
+  return ownInterceptor((dispatch, ownOrigin, _life, held) => {
     const composed: RetrySettings = { ...settings, ownOrigin }
     return (opts, handler) => {
       // A wrong call is for the dispatcher to refuse.
       if (!isCall(opts, handler)) return dispatch(opts, handler)
-      return retriedRequest(opts, handler, dispatch, composed, null).start()
+      return retriedRequest(opts, handler, dispatch, composed, held).start()
     }
   })
 }
@@ -34,9 +34,10 @@ export function retriedRequest(
   handler: DispatchHandler,
   dispatch: Dispatch,
   settings: RetrySettings,
-  owner: RetryOwner | null,
+  held: HeldRequests | undefined,
+  owner: RetryOwner | null = null,
 ): RetriedRequest {
   const { retryOptions } = opts as RetryDispatchOptions
   const own = retryOptions ? readRetryOptions(retryOptions, settings) : settings
-  return new RetriedRequest(optionsToRepeat(opts, own), handler, dispatch, own, owner)
+  return new RetriedRequest(optionsToRepeat(opts, own), handler, dispatch, own, held, owner)
 }

@@ -19,6 +19,7 @@ import type { Head, ResponseSource } from '../../relay/response-source.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import type { HeldRequests, Refusable } from '../../request/dispatching.ts'
 import { FailedAttempts, statusError } from './failed-attempts.ts'
 import type { RetrySettings } from './options.ts'
 import { firstRefusal, PassedResponse } from './passed-response.ts'
@@ -51,10 +52,11 @@ const RUNNING: State = { at: 'running' }
 const RESPONDING: State = { at: 'responding' }
 const SETTLED: State = { at: 'settled' }
 
-export class RetriedRequest implements AttemptOwner, ResponseSource {
+export class RetriedRequest implements AttemptOwner, ResponseSource, Refusable {
   readonly #dispatch: Dispatch
   readonly #opts: DispatchOptions
   readonly #settings: RetrySettings
+  readonly #held: HeldRequests | undefined
   readonly #owner: RetryOwner | null
   readonly #downstream: Downstream
   /** Only if there is a deadline. */
@@ -71,11 +73,13 @@ export class RetriedRequest implements AttemptOwner, ResponseSource {
     handler: DispatchHandler,
     dispatch: Dispatch,
     settings: RetrySettings,
+    held: HeldRequests | undefined,
     owner: RetryOwner | null,
   ) {
     this.#opts = opts
     this.#dispatch = dispatch
     this.#settings = settings
+    this.#held = held
     this.#owner = owner
     this.#startedAt = settings.deadline === null ? 0 : now()
     this.#downstream = new Downstream(handler)
@@ -89,9 +93,10 @@ export class RetriedRequest implements AttemptOwner, ResponseSource {
     return this.attempt.send(this.#dispatch, optionsOfAttempt(this.#opts, null))
   }
 
-  /** Ends a request that waits for its next attempt. One that runs is ended by its dispatcher. */
-  endWaiting(error: Error): void {
-    if (this.#state.at === 'waiting') this.#downstream.contain(() => this.#settle(error))
+  /** While it is held. */
+  refuse(error: unknown): void {
+    this.#downstream.contain(() => this.#settle(error as Error))
+    this.attempt.abort(error)
   }
 
   onStarted({ controller }: Attempt, context: unknown): void {
@@ -253,12 +258,13 @@ export class RetriedRequest implements AttemptOwner, ResponseSource {
 
   /** No dispatcher has the request until the next attempt. */
   #hold(): HeldCall {
-    return new HeldCall(this.#opts, this.#downstream, () => this.#release())
+    return new HeldCall(this.#opts, this.#downstream, undefined, () => this.#release())
   }
 
   /** `asking` is the state until the caller's policy answers; any other one makes the answer void. */
   #ask(error: Error, asking: State & { timer: unknown }): void {
     this.#state = asking
+    this.#held?.add(this)
     this.#downstream.announce()
     asking.timer = askPolicy(error, this.#failed.count, this.#opts, this.#settings, (result) => {
       if (this.#state !== asking) return
@@ -278,6 +284,7 @@ export class RetriedRequest implements AttemptOwner, ResponseSource {
       else this.#again(error)
     } else if (outcome !== null && 'error' in outcome) this.#settle(outcome.error)
     else {
+      this.#held?.delete(this)
       this.#pass(head)
       while (body.size > 0) this.onData(this.attempt, body.shiftOwn()!)
       if (outcome !== null) this.onEnd(this.attempt, outcome.trailers)
@@ -288,6 +295,7 @@ export class RetriedRequest implements AttemptOwner, ResponseSource {
   #wait(error: Error, delay: number): void {
     this.#failed.onRetry(error, delay, this.#opts)
     this.#state = { at: 'waiting', call: this.#hold(), timer: startTimer(() => this.#begin(), delay) }
+    this.#held?.add(this)
     this.#downstream.announce()
   }
 
@@ -298,6 +306,7 @@ export class RetriedRequest implements AttemptOwner, ResponseSource {
 
   #begin(): void {
     if (this.#state.at === 'waiting') this.#state.call.release()
+    this.#held?.delete(this)
     this.#state = RUNNING
     this.attempt = new Attempt(this, this.#response === null ? this.#downstream : null, true)
     this.#downstream.source = this
@@ -340,6 +349,7 @@ export class RetriedRequest implements AttemptOwner, ResponseSource {
     if (state.at === 'discarding') state.body.stop()
     if (state.at === 'waiting') state.call.release()
     if (state.at === 'waiting' || state.at === 'held') clearTimer(state.timer as NodeJS.Timeout)
+    this.#held?.delete(this)
     this.#owner?.onSettled(this)
   }
 }

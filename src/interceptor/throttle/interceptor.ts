@@ -17,7 +17,7 @@ import { Throttle } from './throttle.ts'
 export function throttle(options?: ThrottleOptions | null): Interceptor {
   const settings = readThrottleOptions(options)
   const shared = new Throttle(settings)
-  return ownInterceptor((dispatch, own) => (opts, handler) => {
+  return ownInterceptor((dispatch, own, _life, held) => (opts, handler) => {
     if (!isCall(opts, handler)) return dispatch(opts, handler)
     let key: string | null
     let priority: number
@@ -28,6 +28,6 @@ export function throttle(options?: ThrottleOptions | null): Interceptor {
       return refuse(opts, handler, error)
     }
     if (key === null) return dispatch(opts, handler)
-    return shared.dispatch(opts, handler, key, priority, dispatch)
+    return shared.dispatch(opts, handler, key, priority, dispatch, held)
   })
 }

@@ -6,6 +6,7 @@ import { now } from '../../base/loop/clock.ts'
 import type { Dispatch } from '../../dispatcher/compose.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import type { HeldRequests } from '../../request/dispatching.ts'
 import { Limit, type LimitHost } from './limit.ts'
 import type { ThrottleSettings } from './options.ts'
 import { ThrottledRequest } from './throttled-request.ts'
@@ -38,9 +39,10 @@ export class Throttle implements LimitHost {
     key: string,
     priority: number,
     dispatch: Dispatch,
+    held: HeldRequests | undefined,
   ): boolean {
     const limit = this.#limitOf(key)
-    const request = new ThrottledRequest(handler, dispatch, limit, priority)
+    const request = new ThrottledRequest(handler, dispatch, limit, priority, held)
     if (this.#hasRoom && limit.isFree) return request.sendAtOnce(opts)
     try {
       const closedFor = limit.closedFor

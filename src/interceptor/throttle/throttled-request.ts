@@ -15,6 +15,7 @@ import type { Head } from '../../relay/response-source.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import type { HeldRequests } from '../../request/dispatching.ts'
 import { describeUnsent } from '../../request/unsent-error.ts'
 import type { Limit, LimitedRequest } from './limit.ts'
 
@@ -27,15 +28,23 @@ export class ThrottledRequest extends RelayedRequest implements LimitedRequest {
   sentAt = 0
   readonly #limit: Limit
   readonly #dispatch: Dispatch
+  readonly #held: HeldRequests | undefined
   /** Of one that has waited; kept when it is sent, for its body. */
   #call: HeldCall | null = null
   /** It counts in its limit. */
   #isRunning = false
 
-  constructor(handler: DispatchHandler, dispatch: Dispatch, limit: Limit, priority: number) {
+  constructor(
+    handler: DispatchHandler,
+    dispatch: Dispatch,
+    limit: Limit,
+    priority: number,
+    held: HeldRequests | undefined,
+  ) {
     super(handler)
     this.#dispatch = dispatch
     this.#limit = limit
+    this.#held = held
     this.priority = priority
   }
 
@@ -62,7 +71,7 @@ export class ThrottledRequest extends RelayedRequest implements LimitedRequest {
     } catch (error) {
       return refuse(opts, this.downstream.handler, error)
     }
-    this.#call = new HeldCall(copy, this.downstream, () => this.#limit.abandon(this))
+    this.#call = new HeldCall(copy, this.downstream, this.#held, () => this.#limit.abandon(this))
     this.#limit.add(this)
     this.downstream.announce()
     this.#limit.advance()
