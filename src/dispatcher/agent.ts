@@ -3,24 +3,25 @@
  * neither connections nor work, so that talking to many origins leaves nothing in memory.
  */
 
-import { parseOrigin } from '../base/address/origin.ts'
 import { withoutRejection } from '../base/loop/stray-promise.ts'
 import { defineKind } from '../base/object/kind.ts'
 import { ownMembers } from '../base/object/own-options.ts'
 import { InvalidArgumentError, MaxOriginsReachedError } from '../errors.ts'
 import { dispatchOn } from '../handler/either-handler.ts'
 import { optionsFor } from '../handler/legacy-handler.ts'
+import { type Option, option, ownOptions, readOptions } from '../options.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { EndReason } from '../request/end-reason.ts'
 import { replacedName } from '../request/logical-origin.ts'
+import { checkedOrigin } from './checked-origin.ts'
 import { Client, type ClientStats } from './client.ts'
 import { shareConnector } from './client-connector.ts'
-import { type ConnectFunction, readClientOptions } from './client-options.ts'
+import { CONNECT, type ConnectFunction, readClientOptions } from './client-options.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { endAll } from './end-all.ts'
 import { LifecycleDispatcher, takesNoMore, whenIdle } from './lifecycle.ts'
-import { type PoolOptions, readPoolOptions } from './pool/options.ts'
+import { FACTORY, type PoolOptions, readPoolOptions } from './pool/options.ts'
 import { Pool } from './pool/pool.ts'
 import { reemit } from './reemit.ts'
 import { isIdle, type PoolStats, statsOf } from './stats.ts'
@@ -47,6 +48,16 @@ export interface AgentOptions extends Omit<PoolOptions, 'factory'> {
   factory?: AgentFactory | null | undefined
   /** Most origins at a time; one more fails. Default: Infinity. */
   maxOrigins?: number | null | undefined
+}
+
+const OPTIONS = {
+  factory: FACTORY as Option<AgentFactory | null>,
+  connect: CONNECT,
+  maxOrigins: option(
+    Number.POSITIVE_INFINITY,
+    (value) => typeof value === 'number' && value > 0,
+    'maxOrigins must be a number greater than 0',
+  ),
 }
 
 /** What `dispatch()` of an agent may be asked for. */
@@ -89,24 +100,12 @@ export class Agent extends LifecycleDispatcher {
 
   constructor(options: AgentOptions = {}) {
     if (options === null) throw new TypeError('options must not be null')
-    const { factory, maxOrigins, ...poolOptions }: AgentOptions = Object.assign(Object.create(null), options)
-    if (factory !== null && factory !== undefined && typeof factory !== 'function') {
-      throw new InvalidArgumentError('factory must be a function.')
-    }
-    const { connect, webSocket, eventSource } = ownMembers(poolOptions)
-    if (connect !== null && connect !== undefined && !['function', 'object'].includes(typeof connect)) {
-      throw new InvalidArgumentError('connect must be a function or an object')
-    }
-    if (
-      maxOrigins !== null &&
-      maxOrigins !== undefined &&
-      !(typeof maxOrigins === 'number' && maxOrigins > 0)
-    ) {
-      throw new InvalidArgumentError('maxOrigins must be a number greater than 0')
-    }
+    const { factory, maxOrigins } = readOptions(OPTIONS, Object(options))
+    const { factory: _, maxOrigins: __, ...poolOptions } = ownOptions<AgentOptions>(Object(options))
+    const { webSocket, eventSource } = ownMembers(poolOptions)
     super(webSocket, eventSource)
-    this.#anyOrigin = Boolean(factory)
-    this.#maxOrigins = maxOrigins ?? Number.POSITIVE_INFINITY
+    this.#anyOrigin = factory !== null
+    this.#maxOrigins = maxOrigins
     this.#make = factory
       ? (origin, kind) =>
           withoutRejection(
@@ -189,9 +188,7 @@ export class Agent extends LifecycleDispatcher {
     // A caller's string must not be taken for a key with a name.
     if (typeof origin === 'string' && !origin.startsWith('(') && this.#entries.has(origin)) return origin
     if (this.#anyOrigin && !/^https?:/i.test(String(origin))) return String(origin)
-    const parsed = parseOrigin(origin)
-    if ('problem' in parsed) throw new InvalidArgumentError(parsed.problem)
-    return parsed.origin
+    return checkedOrigin(origin).origin
   }
 
   #add(key: string, kind: Kind, origin: string | URL): Dispatcher {

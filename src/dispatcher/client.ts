@@ -2,13 +2,12 @@
  * The public face of a client for one origin. Its work is done in session/client-session.ts.
  */
 
-import { parseOrigin } from '../base/address/origin.ts'
 import { defineKind } from '../base/object/kind.ts'
 import type { SocketInfo } from '../errors.ts'
-import { InvalidArgumentError } from '../errors.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { EndReason } from '../request/end-reason.ts'
+import { checkedOrigin } from './checked-origin.ts'
 import { type ClientOptions, readClientOptions } from './client-options.ts'
 import type { EventSourceOptions } from './event-source-options.ts'
 import type { Http2Options } from './http2-options.ts'
@@ -124,9 +123,7 @@ export function clientIn(context: OriginContext): Client {
 
 function readContext(url: string | URL | object, options: ClientOptions): OriginContext {
   const settings = readClientOptions(options)
-  const origin = parseOrigin(url)
-  if ('problem' in origin) throw new InvalidArgumentError(origin.problem)
-  return new OriginContext(origin, settings, Object.assign(Object.create(null), options))
+  return new OriginContext(checkedOrigin(url), settings, Object.assign(Object.create(null), options))
 }
 
 /** The types under the names that programs written for undici use. */

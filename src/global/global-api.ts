@@ -23,9 +23,10 @@ import {
   streamOn,
 } from '../api/stream.ts'
 import { type UpgradeCallback, type UpgradeData, type UpgradeOptions, upgradeOn } from '../api/upgrade.ts'
-import { type OriginProblem, originWithin, parseOrigin } from '../base/address/origin.ts'
+import { originWithin } from '../base/address/origin.ts'
 import { parseUrl } from '../base/address/parse-url.ts'
 import { withoutPollution } from '../base/object/own-options.ts'
+import { checkedOrigin } from '../dispatcher/checked-origin.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { DispatchOptions, HttpMethod } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
@@ -186,7 +187,7 @@ function target<T extends object>(
   if (agent) throw new InvalidArgumentError('unsupported opts.agent. Did you mean opts.client?')
   const path = withoutPollution(opts as { path?: unknown } | null | undefined)?.path ?? null
   if (path !== null && typeof path !== 'string') throw new InvalidArgumentError('invalid opts.path')
-  const place = path === null ? splitUrl(url) : { origin: originOf(url), path }
+  const place = path === null ? splitUrl(url) : { origin: checkedOrigin(url).origin, path }
   const resolved = {
     ...options,
     origin: place.origin,
@@ -204,7 +205,7 @@ function splitUrl(url: UrlInput): { origin: string; path: string } {
     name in Object.prototype && !Object.hasOwn(url, name) ? null : url[name]
   const text = (name: keyof UrlParts): string =>
     typeof part(name) === 'string' ? (part(name) as string) : ''
-  const origin = originOf({
+  const { origin } = checkedOrigin({
     origin: part('origin'),
     protocol: part('protocol'),
     hostname: part('hostname'),
@@ -217,16 +218,11 @@ function splitUrl(url: UrlInput): { origin: string; path: string } {
 }
 
 function originOfUrl(url: URL): string {
-  if (Object.getPrototypeOf(url) === URL.prototype) return checked(originWithin(url))
+  if (Object.getPrototypeOf(url) === URL.prototype) {
+    const origin = originWithin(url)
+    if (typeof origin === 'object') throw new InvalidArgumentError(origin.problem)
+    return origin
+  }
   const { protocol, hostname, port } = url
-  return originOf({ protocol, hostname, port })
-}
-
-function originOf(url: string | object): string {
-  return checked(parseOrigin(url)).origin
-}
-
-function checked<T extends string | object>(origin: T | OriginProblem): T {
-  if (typeof origin === 'object' && 'problem' in origin) throw new InvalidArgumentError(origin.problem)
-  return origin as T
+  return checkedOrigin({ protocol, hostname, port }).origin
 }

@@ -1,6 +1,7 @@
 /** Reads the URL of a proxy and the credentials in it, which are in no text for errors. */
-import { type Origin, parseOrigin } from '../base/address/origin.ts'
+import type { Origin } from '../base/address/origin.ts'
 import { parseUrl } from '../base/address/parse-url.ts'
+import { checkedOrigin } from '../dispatcher/checked-origin.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { decodeUserInfo, isSocks5Protocol, readSocks5Address, type Socks5Address } from './socks5-address.ts'
 
@@ -34,8 +35,7 @@ function readHttpAddress(url: URL): HttpProxyAddress {
   const authorization = basicOf(url)
   url.username = ''
   url.password = ''
-  const origin = parseOrigin(url)
-  if ('problem' in origin) throw new InvalidArgumentError(origin.problem)
+  const origin = checkedOrigin(url)
   return { origin, uri: origin.origin, authorization }
 }
 

@@ -1,10 +1,10 @@
 /** Requests to any origin through a proxy: the public face, and which route a request takes. */
 
-import { parseOrigin } from '../base/address/origin.ts'
 import { ignoreRejection } from '../base/loop/stray-promise.ts'
 import { defineKind } from '../base/object/kind.ts'
 import { withoutPollution } from '../base/object/own-options.ts'
 import { Agent, type AgentDispatchOptions } from '../dispatcher/agent.ts'
+import { checkedOrigin } from '../dispatcher/checked-origin.ts'
 import { endAll } from '../dispatcher/end-all.ts'
 import { LifecycleDispatcher } from '../dispatcher/lifecycle.ts'
 import { reemit } from '../dispatcher/reemit.ts'
@@ -129,8 +129,7 @@ export class ProxyAgent extends LifecycleDispatcher {
   #targetOf(origin: string): ForwardTarget {
     const known = this.#targets.get(origin)
     if (known !== undefined) return known
-    const parsed = parseOrigin(origin)
-    if ('problem' in parsed) throw new InvalidArgumentError(parsed.problem)
+    const parsed = checkedOrigin(origin)
     if (this.#targets.size >= MOST_TARGETS) this.#targets.clear()
     const target: ForwardTarget = { origin: parsed.origin, host: parsed.authority }
     this.#targets.set(origin, target)

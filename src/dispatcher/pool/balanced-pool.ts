@@ -3,23 +3,25 @@
  * (`weighted-turns.ts`); this file keeps the upstreams and their weights, which failures lower and connections raise.
  */
 
-import { type Origin, parseOrigin } from '../../base/address/origin.ts'
 import { withoutRejection } from '../../base/loop/stray-promise.ts'
 import { defineKind } from '../../base/object/kind.ts'
 import { ownMembers } from '../../base/object/own-options.ts'
-import { BalancedPoolMissingUpstreamError, InvalidArgumentError } from '../../errors.ts'
+import { BalancedPoolMissingUpstreamError } from '../../errors.ts'
+import { readOption } from '../../options.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { type EndReason, endReason } from '../../request/end-reason.ts'
 import { reportedEnd } from '../../request/foreign-error.ts'
+import { checkedOrigin } from '../checked-origin.ts'
 import type { ClientOptions } from '../client-options.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 import { LifecycleDispatcher, reportIdle } from '../lifecycle.ts'
 import type { PoolStats } from '../stats.ts'
 import type { Member } from './member.ts'
-import type { PoolOptions } from './options.ts'
+import { FACTORY, type PoolOptions } from './options.ts'
+import type { PoolPolicy } from './policy.ts'
 import { Pool } from './pool.ts'
-import { QueuedDispatch } from './queued-dispatch.ts'
+import { QUEUED_DISPATCHES } from './queued-dispatch.ts'
 import { PoolScheduler } from './scheduler.ts'
 import { type Weighted, WeightedTurns } from './weighted-turns.ts'
 
@@ -70,7 +72,7 @@ class Upstream implements Weighted {
  * const { statusCode } = await pool.request({ path: '/', method: 'GET' })
  */
 export class BalancedPool extends LifecycleDispatcher {
-  readonly #scheduler: PoolScheduler<QueuedDispatch>
+  readonly #scheduler: PoolScheduler
   readonly #factory: UpstreamFactory
   readonly #poolOptions: Omit<PoolOptions, 'factory'>
   readonly #maxWeight: number
@@ -87,9 +89,7 @@ export class BalancedPool extends LifecycleDispatcher {
       Object.create(null),
       options,
     )
-    if (factory !== null && factory !== undefined && typeof factory !== 'function') {
-      throw new InvalidArgumentError('factory must be a function.')
-    }
+    readOption('factory', factory, FACTORY)
     const { webSocket, eventSource } = ownMembers(poolOptions)
     super(webSocket, eventSource)
     this.#factory = factory ?? ((origin, opts) => new Pool(origin, opts))
@@ -97,19 +97,13 @@ export class BalancedPool extends LifecycleDispatcher {
     this.#maxWeight = maxWeightPerServer || DEFAULT_WEIGHT
     this.#penalty = errorPenalty || DEFAULT_PENALTY
     this.#turns = new WeightedTurns(this.#maxWeight)
-    const scheduler: PoolScheduler<QueuedDispatch> = new PoolScheduler<QueuedDispatch>(
-      this,
-      null,
-      {
-        growth: null,
-        make: (call, handler) => new QueuedDispatch(call, handler, scheduler),
-        give: ({ dispatcher }, queued) => queued.giveTo(dispatcher),
-        rank: ({ rank }) => rank,
-        choose: () => this.#choose(),
-      },
-      () => reportIdle(this),
-    )
-    this.#scheduler = scheduler
+    const policy: PoolPolicy = {
+      ...QUEUED_DISPATCHES,
+      growth: null,
+      rank: ({ rank }) => rank,
+      choose: () => this.#choose(),
+    }
+    this.#scheduler = new PoolScheduler(this, null, policy, () => reportIdle(this))
     for (const upstream of Array.isArray(upstreams) ? upstreams : [upstreams]) this.addUpstream(upstream)
   }
 
@@ -125,7 +119,7 @@ export class BalancedPool extends LifecycleDispatcher {
 
   /** Requests go to this origin, too, from now on. */
   addUpstream(upstream: string | URL | object): this {
-    const { origin, url } = originOf(upstream)
+    const { origin, url } = checkedOrigin(upstream)
     if (this.#find(origin) !== null) return this
     const dispatcher = withoutRejection(this.#factory(url, { ...this.#poolOptions }))
     const entry = new Upstream(origin, this.#scheduler.add(dispatcher), this.#maxWeight)
@@ -140,7 +134,7 @@ export class BalancedPool extends LifecycleDispatcher {
 
   /** No new requests go to this origin; those that run there are finished. */
   removeUpstream(upstream: string | URL | object): this {
-    const entry = this.#find(originOf(upstream).origin)
+    const entry = this.#find(checkedOrigin(upstream).origin)
     if (entry === null) return this
     this.#turns.leave(entry)
     this.#scheduler.retire(entry.member)
@@ -150,7 +144,7 @@ export class BalancedPool extends LifecycleDispatcher {
 
   /** The dispatcher for this origin; undefined also when it has been closed. */
   getUpstream(upstream: string | URL | object): Dispatcher | undefined {
-    return this.#find(originOf(upstream).origin)?.member.dispatcher
+    return this.#find(checkedOrigin(upstream).origin)?.member.dispatcher
   }
 
   #find(origin: string): Upstream | null {
@@ -193,12 +187,6 @@ export class BalancedPool extends LifecycleDispatcher {
 }
 
 defineKind(BalancedPool, 'ventuno.BalancedPool')
-
-function originOf(upstream: string | URL | object): Origin {
-  const origin = parseOrigin(upstream)
-  if ('problem' in origin) throw new InvalidArgumentError(origin.problem)
-  return origin
-}
 
 /** The types under the names that programs written for undici use. */
 export declare namespace BalancedPool {

@@ -7,17 +7,18 @@ import { NOT_IN_HEAP, type Ranked } from '../../base/collection/indexed-heap.ts'
 import { type EndReason, endReason } from '../../request/end-reason.ts'
 import { connectEnd } from '../../request/foreign-error.ts'
 import type { Request } from '../../request/request.ts'
-import { type Client, ownSession } from '../client.ts'
+import { ownSession } from '../client.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 import { CAPACITY_KNOWN } from '../session/client-events.ts'
 import type { ClientSession } from '../session/client-session.ts'
-import type { SessionOwner } from '../session/session-owner.ts'
 
 /** The pool. `targets`: what the events of a member name. */
 export interface MemberOwner {
   onConnected(member: Member, origin: URL, targets: readonly unknown[]): void
   onDisconnected(member: Member, origin: URL, targets: readonly unknown[], error: Error): void
   onConnectFailed(member: Member, origin: URL, targets: readonly unknown[], failure: ConnectFailure): void
+  /** No connection came about for these requests. Returns those that are to fail; the pool has the others. */
+  takeBack(requests: readonly Request[]): readonly Request[]
   onRoom(member: Member): void
   onCapacityKnown(): void
   /** Only of clients that the pool made. */
@@ -72,76 +73,40 @@ export class Member implements Ranked {
   }
 }
 
-type Reclaim = (requests: readonly Request[]) => readonly Request[]
-
-/** Owns the session of a client that the pool made: the pool comes first, the client's events follow. */
-class PooledSessionOwner implements SessionOwner {
-  /** The events of the client. */
-  readonly #next: SessionOwner
-  readonly #pool: MemberOwner
-  readonly #member: Member
-  readonly #url: URL
-  readonly #reclaim: Reclaim
-
-  constructor(next: SessionOwner, pool: MemberOwner, member: Member, url: URL, reclaim: Reclaim) {
-    this.#next = next
-    this.#pool = pool
-    this.#member = member
-    this.#url = url
-    this.#reclaim = reclaim
-  }
-
-  onConnected(): void {
-    this.#pool.onConnected(this.#member, this.#url, [this.#member.dispatcher])
-    this.#next.onConnected()
-  }
-
-  onDisconnected(reason: EndReason): void {
-    this.#pool.onDisconnected(this.#member, this.#url, [this.#member.dispatcher], reason.error)
-    this.#next.onDisconnected(reason)
-  }
-
-  onUnreachable(requests: readonly Request[]): readonly Request[] {
-    return this.#reclaim(requests)
-  }
-
-  onConnectFailed(reason: EndReason, isRetried: boolean): void {
-    const failure = { reason, isRetried }
-    this.#pool.onConnectFailed(this.#member, this.#url, [this.#member.dispatcher], failure)
-    this.#next.onConnectFailed(reason, isRetried)
-  }
-
-  onRoom(): void {
-    this.#pool.onRoom(this.#member)
-    this.#next.onRoom()
-  }
-
-  onCapacityKnown(): void {
-    this.#pool.onCapacityKnown()
-  }
-
-  onIdle(): void {
-    this.#pool.onIdle(this.#member)
-  }
-
-  onPing(milliseconds: number): void {
-    this.#pool.onPing(milliseconds)
-    this.#next.onPing(milliseconds)
-  }
-
-  onHandlerError(error: unknown): void {
-    this.#pool.onHandlerError(error)
-    // The pool has spoken for it: an `error` event without a listener would be thrown.
-    if (this.#member.dispatcher.listenerCount('error') > 0) this.#next.onHandlerError(error)
-  }
-}
-
-/** Makes the pool the owner of a client that it made. */
-export function ownMember(member: Member, pool: MemberOwner, url: URL, reclaim: Reclaim): void {
-  member.session = ownSession(
-    member.dispatcher as Client,
-    (events) => new PooledSessionOwner(events, pool, member, url, reclaim),
-  )
+/** Makes the pool the owner of a client that it made: the pool comes first, the client's events follow. */
+export function ownMember(member: Member, pool: MemberOwner, url: URL): void {
+  const { dispatcher } = member
+  const targets = [dispatcher]
+  member.session = ownSession(dispatcher, (events) => ({
+    onConnected() {
+      pool.onConnected(member, url, targets)
+      events.onConnected()
+    },
+    onDisconnected(reason) {
+      pool.onDisconnected(member, url, targets, reason.error)
+      events.onDisconnected(reason)
+    },
+    onUnreachable: (requests) => pool.takeBack(requests),
+    onConnectFailed(reason, isRetried) {
+      pool.onConnectFailed(member, url, targets, { reason, isRetried })
+      events.onConnectFailed(reason, isRetried)
+    },
+    onRoom() {
+      pool.onRoom(member)
+      events.onRoom()
+    },
+    onCapacityKnown: () => pool.onCapacityKnown(),
+    onIdle: () => pool.onIdle(member),
+    onPing(milliseconds) {
+      pool.onPing(milliseconds)
+      events.onPing(milliseconds)
+    },
+    onHandlerError(error) {
+      pool.onHandlerError(error)
+      // The pool has spoken for it: an `error` event without a listener would be thrown.
+      if (dispatcher.listenerCount('error') > 0) events.onHandlerError(error)
+    },
+  }))
 }
 
 /** Listens to a dispatcher that the pool did not make. Throws if it is not a dispatcher. */

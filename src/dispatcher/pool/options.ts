@@ -1,7 +1,15 @@
 /**
  * The options of a pool besides those of its clients.
  */
-import { type Check, finiteFrom, isFunction, option, ownOptions, readOptions } from '../../options.ts'
+import {
+  type Check,
+  finiteFrom,
+  isFunction,
+  type Option,
+  option,
+  ownOptions,
+  readOptions,
+} from '../../options.ts'
 import type { ClientOptions } from '../client-options.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 
@@ -28,9 +36,12 @@ export interface PoolSettings {
 
 const isCount: Check = (value) => typeof value === 'number' && value >= 0
 
+/** Also of those that make pools. */
+export const FACTORY: Option<unknown> = option<unknown>(null, isFunction, 'factory must be a function.')
+
 const OPTIONS = {
   connections: option<number | null>(null, isCount),
-  factory: option<PoolFactory | null>(null, isFunction, 'factory must be a function.'),
+  factory: FACTORY as Option<PoolFactory | null>,
   clientTtl: option<number | null>(null, finiteFrom(0)),
 }
 

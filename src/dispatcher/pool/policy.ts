@@ -5,8 +5,7 @@
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import type { EndReason } from '../../request/end-reason.ts'
-import type { Request } from '../../request/request.ts'
-import type { Client } from '../client.ts'
+import type { RequestHost } from '../../request/request.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 import type { Waiting } from '../session/request-queue.ts'
 import type { Member } from './member.ts'
@@ -19,17 +18,23 @@ export interface Work extends Waiting {
   fail(reason: EndReason): void
 }
 
-export interface PoolPolicy<W extends Work> {
+/** `work` is always what `make` has made. */
+export interface PoolPolicy {
   /** Null: members come from outside, and are never let go by the pool. */
   readonly growth: GrowthPolicy | null
   /** Checks a call and makes work of it. May throw. */
-  make(options: DispatchOptions, handler: DispatchHandler): W
+  make(options: DispatchOptions, handler: DispatchHandler, host: WorkHost): Work
   /** Returns what `dispatch` does: false when the member takes no more until it drains. */
-  give(member: Member, work: W): boolean
+  give(member: Member, work: Work): boolean
   /** The rank of a member that has just been given work. */
   rank(member: Member): number
   /** The member for the next piece of work, where that does not go by rank; null when none can take it. */
   choose?(): Member | null
+}
+
+/** The pool, as long as work waits in it. */
+export interface WorkHost extends RequestHost {
+  onRequestAborted(work: Work): void
 }
 
 /** How a pool makes its members. */
@@ -42,21 +47,10 @@ export interface GrowthPolicy {
   readonly protocol: Protocol
   /** The connector is the caller's, whose errors are passed on untouched. */
   readonly isForeign: boolean
-  readonly source: MemberSource
+  /** The members are our own clients, which report to the pool; of any others there are only the events. */
+  readonly ownsMembers: boolean
+  /** May be the caller's function, which may throw, and return anything. */
+  create(): Dispatcher
 }
-
-/** Where the members come from. */
-export type MemberSource =
-  | {
-      readonly kind: 'clients'
-      create(): Client
-      /** No connection came about for these requests. Returns those that are to fail. */
-      reclaim(requests: readonly Request[]): readonly Request[]
-    }
-  | {
-      readonly kind: 'factory'
-      /** The caller's function: may throw, and return anything. */
-      create(): Dispatcher
-    }
 
 export type Protocol = 'unknown' | 'h1' | 'h2'

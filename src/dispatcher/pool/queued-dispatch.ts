@@ -10,24 +10,18 @@ import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { callersReason, type EndReason } from '../../request/end-reason.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 import { offer } from '../lifecycle.ts'
-import type { Work } from './policy.ts'
-
-/** The pool that it waits in. */
-export interface QueuedDispatchHost {
-  onAborted(call: QueuedDispatch): void
-  onHandlerError(error: unknown): void
-}
+import type { PoolPolicy, Work, WorkHost } from './policy.ts'
 
 export class QueuedDispatch implements Work {
   readonly #options: DispatchOptions
   /** A body that can fail while it waits, and has to be closed if it does. */
   readonly #stream: BodyStream | null
   readonly #handler: DispatchHandler
-  readonly #host: QueuedDispatchHost
+  readonly #host: WorkHost
   readonly #context: CallContext | null = captureContext()
   #state: 'waiting' | 'given' | 'failed' = 'waiting'
 
-  constructor(options: DispatchOptions, handler: DispatchHandler, host: QueuedDispatchHost) {
+  constructor(options: DispatchOptions, handler: DispatchHandler, host: WorkHost) {
     if (typeof handler.onResponseError !== 'function') {
       throw new InvalidArgumentError('invalid onResponseError method')
     }
@@ -72,7 +66,7 @@ export class QueuedDispatch implements Work {
   #abort(reason: unknown): void {
     if (this.#state !== 'waiting') return
     this.fail(callersReason('aborted', (reason as Error) || new RequestAbortedError()))
-    this.#host.onAborted(this)
+    this.#host.onRequestAborted(this)
   }
 
   #notify(error: Error): void {
@@ -82,4 +76,10 @@ export class QueuedDispatch implements Work {
       this.#host.onHandlerError(thrown)
     }
   }
+}
+
+/** For pools whose members are any dispatchers. */
+export const QUEUED_DISPATCHES: Pick<PoolPolicy, 'make' | 'give'> = {
+  make: (call, handler, host) => new QueuedDispatch(call, handler, host),
+  give: ({ dispatcher }, work) => (work as QueuedDispatch).giveTo(dispatcher),
 }

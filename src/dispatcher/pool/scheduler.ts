@@ -15,6 +15,7 @@ import { ClientDestroyedError } from '../../errors.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { callersReason, type EndReason, endReason } from '../../request/end-reason.ts'
+import type { Request } from '../../request/request.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 import { DrainGate } from '../drain-gate.ts'
 import { endAll } from '../end-all.ts'
@@ -31,7 +32,7 @@ import {
   ownMember,
   watchMember,
 } from './member.ts'
-import type { PoolPolicy, Work } from './policy.ts'
+import type { PoolPolicy, Work, WorkHost } from './policy.ts'
 
 /**
  * `finishing`: work that waits is still given out. `closing`: the members finish what they have. `closed`: they have.
@@ -41,12 +42,12 @@ type Stage =
   | { readonly at: 'open' | 'closed' | 'ended' }
   | { readonly at: 'finishing' | 'closing'; readonly done: () => void }
 
-export class PoolScheduler<W extends Work> extends RunLoop implements MemberOwner {
+export class PoolScheduler extends RunLoop implements MemberOwner, WorkHost {
   readonly #pool: EventEmitter
   /** The events of a pool name its origin; a pool of several origins has none. */
   readonly #url: URL | null
-  readonly #policy: PoolPolicy<W>
-  readonly #queue = new RequestQueue<W>()
+  readonly #policy: PoolPolicy
+  readonly #queue = new RequestQueue<Work>()
   readonly #gate = new DrainGate()
   readonly #members = new Set<Member>()
   /** The members that can take work now. */
@@ -54,7 +55,7 @@ export class PoolScheduler<W extends Work> extends RunLoop implements MemberOwne
   /** They get nothing more, and are forgotten when they have finished. */
   readonly #draining = new Set<Member>()
   /** Work that came back because its member could not connect: it fails when that happens again. */
-  readonly #returned = new WeakSet<W>()
+  readonly #returned = new WeakSet<Work>()
   /** It has neither members nor anything to do. */
   readonly #onIdle: () => void
   readonly #growth: Growth
@@ -62,7 +63,7 @@ export class PoolScheduler<W extends Work> extends RunLoop implements MemberOwne
   /** Members so far. */
   #added = 0
 
-  constructor(pool: EventEmitter, url: URL | null, policy: PoolPolicy<W>, onIdle: () => void) {
+  constructor(pool: EventEmitter, url: URL | null, policy: PoolPolicy, onIdle: () => void) {
     super()
     this.#pool = pool
     this.#url = url
@@ -87,7 +88,7 @@ export class PoolScheduler<W extends Work> extends RunLoop implements MemberOwne
   }
 
   accept(options: DispatchOptions, handler: DispatchHandler): boolean {
-    const work = this.#policy.make(options, handler)
+    const work = this.#policy.make(options, handler, this)
     // A diagnostics subscriber, or a getter of the options, may have destroyed the pool by now.
     if (this.#stage.at === 'ended') {
       work.fail(endReason('destroyed', new ClientDestroyedError()))
@@ -112,23 +113,26 @@ export class PoolScheduler<W extends Work> extends RunLoop implements MemberOwne
   }
 
   /** Work in the queue has settled. */
-  onAborted(work: W): void {
+  onRequestAborted(work: Work): void {
     this.#queue.onSettled(work)
     this.run()
   }
+
+  /** What waits has nothing to resume. */
+  onRequestResumed(): void {}
 
   onHandlerError(error: unknown): void {
     emitSafely(this.#pool, 'error', error)
   }
 
-  /** A member could not connect. Takes back the work that others can do, and returns what is to fail. */
-  takeBack(works: readonly W[]): readonly W[] {
+  takeBack(requests: readonly Request[]): readonly Request[] {
+    for (const request of requests) request.moveTo(this)
     const { at } = this.#stage
-    if (this.#growth.connected === 0 || at === 'closing' || at === 'closed' || at === 'ended') return works
-    const kept: W[] = []
-    const lost: W[] = []
-    for (const work of works) (this.#returned.has(work) ? lost : kept).push(work)
-    for (const work of kept) this.#returned.add(work)
+    if (this.#growth.connected === 0 || at === 'closing' || at === 'closed' || at === 'ended') return requests
+    const kept: Request[] = []
+    const lost: Request[] = []
+    for (const request of requests) (this.#returned.has(request) ? lost : kept).push(request)
+    for (const request of kept) this.#returned.add(request)
     this.#queue.putBack(kept)
     return lost
   }
@@ -161,15 +165,16 @@ export class PoolScheduler<W extends Work> extends RunLoop implements MemberOwne
 
   /** Adds a dispatcher that the pool did not make. Throws if it is not one. */
   add(dispatcher: Dispatcher): Member {
-    const member = new Member(dispatcher, this.#added++)
-    watchMember(member, this)
-    this.#include(member)
-    return member
+    return this.#adopt(dispatcher, false)
   }
 
-  #include(member: Member): void {
+  #adopt(dispatcher: Dispatcher, isOwn: boolean): Member {
+    const member = new Member(dispatcher, this.#added++)
+    if (isOwn) ownMember(member, this, this.#url!)
+    else watchMember(member, this)
     this.#members.add(member)
     this.#place(member, 'free')
+    return member
   }
 
   // The changes of a member's state.
@@ -232,13 +237,8 @@ export class PoolScheduler<W extends Work> extends RunLoop implements MemberOwne
   }
 
   #createMember(): Member {
-    const { source } = this.#policy.growth!
-    const member =
-      source.kind === 'factory' ? this.add(source.create()) : new Member(source.create(), this.#added++)
-    if (source.kind === 'clients') {
-      ownMember(member, this, this.#url!, source.reclaim)
-      this.#include(member)
-    }
+    const { growth } = this.#policy
+    const member = this.#adopt(growth!.create(), growth!.ownsMembers)
     this.#growth.onAdded(member)
     return member
   }
@@ -248,7 +248,7 @@ export class PoolScheduler<W extends Work> extends RunLoop implements MemberOwne
     return timeToLive !== null && member.connections > 0 && now() - member.connectedAt > timeToLive
   }
 
-  #give(member: Member, work: W): void {
+  #give(member: Member, work: Work): void {
     member.state = 'giving'
     // Its session connects for it, at once or in a microtask.
     if (member.session?.connected === false) this.#growth.count(member, true)
