@@ -29,8 +29,6 @@ export interface Connection extends ConnectionFacts {
   destroy(reason: EndReason): void
   /** Takes no more requests, and ends when those on it have finished. */
   retire(reason: EndReason): void
-  /** Closes without failing anything: only for a connection on which nothing runs. */
-  closeIdle(reason: EndReason): void
   /** Code of ours, or a Duplex of the caller, threw: the connection ends, and all that runs on it with it. */
   onBroken(error: Error): void
 }

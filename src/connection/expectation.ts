@@ -4,6 +4,7 @@
  * that know nothing of this stay silent, and get the body after a second.
  */
 import { Deadline, type DeadlineOwner } from '../base/loop/deadline.ts'
+import { ConnectionPart } from './connection-part.ts'
 
 /** As curl waits; a server that has anything to say about the head says it sooner. */
 const PATIENCE_MS = 1000
@@ -15,12 +16,11 @@ export interface ExpectationHost {
   onBroken(error: Error): void
 }
 
-export class Expectation implements DeadlineOwner {
-  readonly #host: ExpectationHost
+export class Expectation extends ConnectionPart<ExpectationHost> implements DeadlineOwner {
   readonly #patience = new Deadline(this)
 
   constructor(host: ExpectationHost) {
-    this.#host = host
+    super(host)
     this.#patience.arm(PATIENCE_MS)
   }
 
@@ -34,11 +34,7 @@ export class Expectation implements DeadlineOwner {
   }
 
   onDeadline(): void {
-    this.#host.onExpected()
-  }
-
-  onBroken(error: Error): void {
-    this.#host.onBroken(error)
+    this.host.onExpected()
   }
 
   /** The body is not wanted any more. */
@@ -49,6 +45,6 @@ export class Expectation implements DeadlineOwner {
   #meet(): void {
     if (!this.#patience.armed) return
     this.#patience.dispose()
-    this.#host.onExpected()
+    this.host.onExpected()
   }
 }

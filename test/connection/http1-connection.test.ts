@@ -161,7 +161,7 @@ describe('Http1Connection', () => {
 
   test('a connection that is closing takes nothing', () => {
     const { connection, transport } = start()
-    connection.closeIdle(endReason('server-name', new Error('going')))
+    connection.destroy(endReason('server-name', new Error('going')))
     const handler = new RecordingHandler()
     assert.equal(connection.offer(queued(handler)), false)
     assert.deepEqual(handler.calls, [])

@@ -97,7 +97,7 @@ export function describeConnection(protocol: Protocol): void {
       await turns(2)
       assert.equal(transport.written, written)
       assert.deepEqual(owner.calls, [])
-      connection.closeIdle(endReason('idle', new Error('over')))
+      connection.destroy(endReason('idle', new Error('over')))
     })
 
     test('takes a request, delivers its response, and has room again', async () => {
@@ -112,7 +112,7 @@ export function describeConnection(protocol: Protocol): void {
       assert.equal(handler.calls.at(-1), 'onResponseEnd')
       assert.equal(connection.running, 0)
       assert.ok(owner.calls.includes('capacity'))
-      connection.closeIdle(endReason('idle', new Error('over')))
+      connection.destroy(endReason('idle', new Error('over')))
     })
 
     test('a request whose handler throws at its start fails alone', async () => {
@@ -125,7 +125,7 @@ export function describeConnection(protocol: Protocol): void {
       assert.equal(handler.error, mine)
       assert.equal(connection.state.at, 'open')
       assert.equal(connection.running, 0)
-      connection.closeIdle(endReason('idle', new Error('over')))
+      connection.destroy(endReason('idle', new Error('over')))
     })
 
     test('a loss fails what was sent, and is reported once, with capacity after it', async () => {
@@ -193,7 +193,7 @@ export function describeConnection(protocol: Protocol): void {
     test('a connection that closes takes nothing, and sends nothing', async () => {
       const { transport, connection, offer } = start()
       await turns(2)
-      connection.closeIdle(endReason('server-name', new Error('over')))
+      connection.destroy(endReason('server-name', new Error('over')))
       const { written } = transport
       const { handler, taken, request } = offer()
       await turns(2)
@@ -229,7 +229,7 @@ export function describeConnection(protocol: Protocol): void {
       assert.equal(connection.state.at, protocol.survivesAbort ? 'open' : 'closing')
       if (!protocol.survivesAbort) transport.sink!.onTransportClosed(null)
       assert.equal(connection.running, 0)
-      if (protocol.survivesAbort) connection.closeIdle(endReason('idle', new Error('over')))
+      if (protocol.survivesAbort) connection.destroy(endReason('idle', new Error('over')))
     })
 
     test('an idle connection does not keep the process alive, a request does', async () => {

@@ -210,10 +210,6 @@ export class Http1Connection
   /** What it carries ends soon, and the next request is offered again then. */
   retire(): void {}
 
-  closeIdle(reason: EndReason): void {
-    this.close(reason)
-  }
-
   onRequestAborted(_request: Request, reason: EndReason): void {
     this.close(reason)
   }

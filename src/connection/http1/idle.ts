@@ -1,6 +1,7 @@
 /**
  * An HTTP/1.1 connection between requests: it is inspected before it is used again, and becomes idle when nothing follows.
  */
+import { ConnectionPart } from '../connection-part.ts'
 import { afterPoll, type PollWaiter } from './event-loop-poll.ts'
 
 /**
@@ -24,16 +25,11 @@ export interface IdlenessHost {
   onBroken(error: Error): void
 }
 
-export class Http1Idleness implements PollWaiter {
-  readonly #host: IdlenessHost
+export class Http1Idleness extends ConnectionPart<IdlenessHost> implements PollWaiter {
   #inspection: Inspection = 'done'
   #idle: IdleState = 'no'
   /** The last poll that was waited for. */
   #poll = 0
-
-  constructor(host: IdlenessHost) {
-    this.#host = host
-  }
 
   get isInspecting(): boolean {
     return this.#inspection === 'pending'
@@ -57,7 +53,7 @@ export class Http1Idleness implements PollWaiter {
     this.#inspection = 'due'
     const wasIdle = this.#idle === 'yes'
     this.#idle = 'no'
-    if (wasIdle) this.#host.onIdleEnd()
+    if (wasIdle) this.host.onIdleEnd()
   }
 
   /** There is nothing to do. */
@@ -74,20 +70,16 @@ export class Http1Idleness implements PollWaiter {
     this.#idle = 'no'
   }
 
-  onBroken(error: Error): void {
-    this.#host.onBroken(error)
-  }
-
   onPolled(poll: number): void {
     // One that came before the request did has looked too early.
     if (poll !== this.#poll) return
     if (this.#inspection === 'pending') {
       this.#inspection = 'done'
-      this.#host.onInspected()
+      this.host.onInspected()
     }
     if (this.#idle === 'due') {
       this.#idle = 'yes'
-      this.#host.onIdle()
+      this.host.onIdle()
     }
   }
 }

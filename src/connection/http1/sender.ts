@@ -5,11 +5,14 @@
 import type { Deadline } from '../../base/loop/deadline.ts'
 import { channels } from '../../diagnostics.ts'
 import type { Transport } from '../../net/transport.ts'
+import { CHUNK_SUFFIX, chunkPrefix, LAST_CHUNK, lastChunkWith } from '../../protocol/http1/body-encoder.ts'
+import { CHUNKED_TAIL, contentLengthTail, NO_BODY_TAIL } from '../../protocol/http1/request-encoder.ts'
 import type { Reuse } from '../../protocol/http1/reuse.ts'
+import { expectsPayload } from '../../request/body-length.ts'
 import { lostMemory } from '../../request/body-source.ts'
 import type { Request } from '../../request/request.ts'
+import { BodyWriter } from '../body-writer.ts'
 import type { ConnectionSettings } from '../connection.ts'
-import { type BodyWriterHost, Http1BodyWriter } from './body-writer.ts'
 import { leavesDoubt, type PreparedRequest } from './head.ts'
 
 /** The connection. */
@@ -20,7 +23,7 @@ export interface SenderHost {
   onBodyBroken(request: Request, error: Error): void
 }
 
-export class Http1Sender implements BodyWriterHost {
+export class Http1Sender {
   readonly #host: SenderHost
   readonly #transport: Transport
   /** The peer has time for the response from the last byte that was written. */
@@ -143,5 +146,62 @@ export class Http1Sender implements BodyWriterHost {
       headers: text.slice(0, length),
       socket: this.#transport.socket,
     })
+  }
+}
+
+/** One body from a source. The head waits for the first piece: only then is it known whether there is a body, and how it is framed. */
+class Http1BodyWriter extends BodyWriter {
+  readonly #host: Http1Sender
+  readonly #head: string
+  readonly #chunked: boolean
+
+  constructor(
+    request: Request,
+    host: Http1Sender,
+    head: string,
+    length: number | null,
+    settings: ConnectionSettings,
+  ) {
+    super(request, length, settings)
+    this.#host = host
+    this.#head = head
+    // Trailers can only follow the last chunk.
+    this.#chunked = length === null || request.trailers !== null
+  }
+
+  protected override write(bytes: Uint8Array): boolean {
+    const host = this.#host
+    if (this.written === 0) {
+      host.onBodyBegins(this.request)
+      this.#writeHead(this.#chunked ? CHUNKED_TAIL : contentLengthTail(this.length!))
+    }
+    host.writeBody(this.#chunked ? [chunkPrefix(bytes.byteLength), bytes, CHUNK_SUFFIX] : [bytes])
+    return !host.congested
+  }
+
+  protected override writeEnd(): void {
+    if (this.written === 0) {
+      this.#writeHead(expectsPayload(this.request.method) ? contentLengthTail(0) : NO_BODY_TAIL)
+    } else if (this.#chunked) {
+      this.#host.writeBody([LAST_CHUNK])
+    }
+    this.#host.onBodyWritten(this.request)
+  }
+
+  protected override onTrailersAwaited(): void {
+    if (this.written === 0) this.#writeHead(CHUNKED_TAIL)
+  }
+
+  protected override writeTrailers(fields: readonly string[]): void {
+    this.#host.writeBody([lastChunkWith(fields)])
+    this.#host.onBodyWritten(this.request)
+  }
+
+  protected override onBroken(error: Error): void {
+    this.#host.onBodyBroken(this.request, error)
+  }
+
+  #writeHead(tail: string): void {
+    this.#host.writeHead(this.request, this.#head, tail)
   }
 }

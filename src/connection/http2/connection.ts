@@ -22,10 +22,11 @@ import * as ends from '../ends.ts'
 import { type ExchangeHost, Http2Exchange, type ResetVerdict } from './exchange.ts'
 import { Http2Exchanges } from './exchanges.ts'
 import { prepareHttp2Request, printFields } from './head.ts'
-import { Http2Idle, type IdleHost } from './idle.ts'
-import { Http2Liveness, type LivenessHost } from './liveness.ts'
+import type { Http2Host } from './host.ts'
+import { Http2Idle } from './idle.ts'
+import { Http2Liveness } from './liveness.ts'
 import type { OriginStreams } from './origin-streams.ts'
-import { Http2Output, type OutputHost } from './output.ts'
+import { Http2Output } from './output.ts'
 import { Http2Refusals } from './refusals.ts'
 import { UnexplainedResets } from './unexplained-resets.ts'
 
@@ -37,9 +38,7 @@ const TERMINATED: ProtocolFailure = {
   message: 'the connection has ended',
 }
 
-export class Http2Connection
-  implements Connection, TransportSink, ConnectionSink, ExchangeHost, OutputHost, LivenessHost, IdleHost
-{
+export class Http2Connection implements Connection, TransportSink, ConnectionSink, ExchangeHost, Http2Host {
   readonly settings: Http2Settings
   readAt = 0
   readonly #transport: Transport
@@ -203,10 +202,6 @@ export class Http2Connection
   retire(reason: EndReason): void {
     this.#drain(reason)
     this.#reportState()
-  }
-
-  closeIdle(reason: EndReason): void {
-    this.close(reason)
   }
 
   onSettled(exchange: Http2Exchange): void {

@@ -3,23 +3,14 @@
  * does not allow a single stream, which must not keep a request forever.
  */
 import { Deadline, type DeadlineOwner } from '../../base/loop/deadline.ts'
-import type { EndReason } from '../../request/end-reason.ts'
+import { ConnectionPart } from '../connection-part.ts'
 import { idleTimeout, noStream } from '../ends.ts'
+import type { Http2Host } from './host.ts'
 
-export interface IdleHost {
-  close(reason: EndReason): void
-  onBroken(error: Error): void
-}
-
-export class Http2Idle implements DeadlineOwner {
-  readonly #host: IdleHost
+export class Http2Idle extends ConnectionPart<Http2Host> implements DeadlineOwner {
   readonly #keepAlive = new Deadline(this)
   readonly #stream = new Deadline(this)
   #streamTimeout = 0
-
-  constructor(host: IdleHost) {
-    this.#host = host
-  }
 
   /** No request waits or runs. */
   begin(keepAliveTimeout: number): void {
@@ -51,10 +42,6 @@ export class Http2Idle implements DeadlineOwner {
   }
 
   onDeadline(deadline: Deadline): void {
-    this.#host.close(deadline === this.#keepAlive ? idleTimeout() : noStream(this.#streamTimeout))
-  }
-
-  onBroken(error: Error): void {
-    this.#host.onBroken(error)
+    this.host.close(deadline === this.#keepAlive ? idleTimeout() : noStream(this.#streamTimeout))
   }
 }

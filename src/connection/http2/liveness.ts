@@ -6,8 +6,9 @@
  */
 import { now } from '../../base/loop/clock.ts'
 import { Deadline, type DeadlineOwner } from '../../base/loop/deadline.ts'
-import type { EndReason } from '../../request/end-reason.ts'
+import { ConnectionPart } from '../connection-part.ts'
 import { unresponsive } from '../ends.ts'
+import type { Http2Host } from './host.ts'
 
 /** Silence after which a connection is not trusted: longer than any pause between frames of a busy one. */
 export const SILENCE_MS = 10_000
@@ -17,17 +18,7 @@ export const PING_DEADLINE_MS = 10_000
 
 const PING_BYTES = 8
 
-export interface LivenessHost {
-  sendPing(opaque: Uint8Array): void
-  /** A round trip was measured. */
-  onRoundTrip(milliseconds: number): void
-  onPingAnswered(milliseconds: number): void
-  close(reason: EndReason): void
-  onBroken(error: Error): void
-}
-
-export class Http2Liveness implements DeadlineOwner {
-  readonly #host: LivenessHost
+export class Http2Liveness extends ConnectionPart<Http2Host> implements DeadlineOwner {
   readonly #interval: number
   readonly #nextPing = new Deadline(this)
   readonly #silence = new Deadline(this)
@@ -38,8 +29,8 @@ export class Http2Liveness implements DeadlineOwner {
   /** When our SETTINGS were sent; null once they were acknowledged. */
   #settingsSentAt: number | null = now()
 
-  constructor(host: LivenessHost, interval: number) {
-    this.#host = host
+  constructor(host: Http2Host, interval: number) {
+    super(host)
     this.#interval = interval
     this.#nextPing.arm(interval)
     this.#silence.arm(SILENCE_MS)
@@ -57,17 +48,13 @@ export class Http2Liveness implements DeadlineOwner {
     if (this.#settingsSentAt === null) return
     const duration = at - this.#settingsSentAt
     this.#settingsSentAt = null
-    this.#host.onRoundTrip(duration)
+    this.host.onRoundTrip(duration)
   }
 
   onDeadline(deadline: Deadline): void {
     if (deadline === this.#nextPing) this.#ping()
     else if (deadline === this.#silence) this.#suspect = true
-    else this.#host.close(unresponsive())
-  }
-
-  onBroken(error: Error): void {
-    this.#host.onBroken(error)
+    else this.host.close(unresponsive())
   }
 
   /** A request is given to the connection. */
@@ -97,8 +84,8 @@ export class Http2Liveness implements DeadlineOwner {
     if (this.#sentAt === null) return
     const duration = now() - this.#sentAt
     this.#sentAt = null
-    this.#host.onRoundTrip(duration)
-    this.#host.onPingAnswered(duration)
+    this.host.onRoundTrip(duration)
+    this.host.onPingAnswered(duration)
   }
 
   stop(): void {
@@ -113,6 +100,6 @@ export class Http2Liveness implements DeadlineOwner {
     this.#sentAt = now()
     this.#nextPing.arm(this.#interval)
     if (!this.#answer.armed) this.#answer.arm(PING_DEADLINE_MS)
-    this.#host.sendPing(opaque)
+    this.host.sendPing(opaque)
   }
 }

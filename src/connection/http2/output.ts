@@ -11,25 +11,16 @@ import type { Transport } from '../../net/transport.ts'
 import type { ClientEngine } from '../../protocol/http2/client-engine.ts'
 import { NO_ERROR } from '../../protocol/http2/constants.ts'
 import type { Stream } from '../../protocol/http2/stream.ts'
+import type { Http2Host } from './host.ts'
 
 /** Turns of the event loop for which requests wait for others to leave with, while responses keep coming. */
 const MAX_HELD_TURNS = 4
-
-/** The connection. */
-export interface OutputHost {
-  readonly isOver: boolean
-  /** Before output is fetched: the last chance to add a frame. */
-  onFlush(): void
-  /** What was due has left. */
-  onFlushed(): void
-  onBroken(error: Error): void
-}
 
 /** `running`: a read or a write is under way, after which output is looked for anyway. */
 type Flushing = 'no' | 'scheduled' | 'running'
 
 export class Http2Output {
-  readonly #host: OutputHost
+  readonly #host: Http2Host
   readonly #engine: ClientEngine
   readonly #transport: Transport
   #flushing: Flushing = 'no'
@@ -51,7 +42,7 @@ export class Http2Output {
     }
   }
 
-  constructor(host: OutputHost, engine: ClientEngine, transport: Transport) {
+  constructor(host: Http2Host, engine: ClientEngine, transport: Transport) {
     this.#host = host
     this.#engine = engine
     this.#transport = transport

@@ -5,6 +5,8 @@
 import { Deadline, type DeadlineOwner } from '../../base/loop/deadline.ts'
 import type { ProtocolFailure } from '../../protocol/failure.ts'
 import type { Request } from '../../request/request.ts'
+import { ConnectionPart } from '../connection-part.ts'
+import type { Http2Host } from './host.ts'
 import type { OriginStreams } from './origin-streams.ts'
 
 /**
@@ -32,15 +34,7 @@ const LONGEST_PATIENCE = 16_000
 
 const NONE: readonly Request[] = []
 
-/** The connection. */
-export interface RefusalsHost {
-  /** One more stream may be tried. */
-  onRoom(): void
-  onBroken(error: Error): void
-}
-
-export class Http2Refusals implements DeadlineOwner {
-  readonly #host: RefusalsHost
+export class Http2Refusals extends ConnectionPart<Http2Host> implements DeadlineOwner {
   readonly #origin: OriginStreams
   /** The last stream that the peer looks at, as its GOAWAY said. */
   #lastStreamId = Number.POSITIVE_INFINITY
@@ -57,8 +51,8 @@ export class Http2Refusals implements DeadlineOwner {
   /** A trial was allowed, and nothing was refused since. */
   #isTrying = false
 
-  constructor(host: RefusalsHost, origin: OriginStreams) {
-    this.#host = host
+  constructor(host: Http2Host, origin: OriginStreams) {
+    super(host)
     this.#origin = origin
     this.#ceiling = origin.ceiling
   }
@@ -74,11 +68,7 @@ export class Http2Refusals implements DeadlineOwner {
   onDeadline(): void {
     this.#isTrying = true
     this.#learn(this.#ceiling + 1)
-    this.#host.onRoom()
-  }
-
-  onBroken(error: Error): void {
-    this.#host.onBroken(error)
+    this.host.onRoom()
   }
 
   stop(): void {

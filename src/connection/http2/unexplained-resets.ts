@@ -7,7 +7,9 @@
  */
 import { Deadline, type DeadlineOwner } from '../../base/loop/deadline.ts'
 import type { EndReason } from '../../request/end-reason.ts'
+import { ConnectionPart } from '../connection-part.ts'
 import type { Http2Exchange } from './exchange.ts'
+import type { Http2Host } from './host.ts'
 import { type Http2Liveness, PING_DEADLINE_MS } from './liveness.ts'
 
 interface Unexplained {
@@ -18,22 +20,10 @@ interface Unexplained {
   ping: number
 }
 
-/** The connection. */
-export interface ResetsHost {
-  /** Requests may be sent again. */
-  onRoom(): void
-  onBroken(error: Error): void
-}
-
-export class UnexplainedResets implements DeadlineOwner {
-  readonly #host: ResetsHost
+export class UnexplainedResets extends ConnectionPart<Http2Host> implements DeadlineOwner {
   #resets: Unexplained[] = []
   /** Null before the first. */
   #patience: Deadline | null = null
-
-  constructor(host: ResetsHost) {
-    this.#host = host
-  }
 
   /** The connection may be about to end: it takes nothing new. */
   get isEmpty(): boolean {
@@ -63,17 +53,13 @@ export class UnexplainedResets implements DeadlineOwner {
     this.#explain(() => true)
   }
 
-  onBroken(error: Error): void {
-    this.#host.onBroken(error)
-  }
-
   #explain(isExplained: (reset: Unexplained) => boolean): void {
     const explained = this.#resets.filter(isExplained)
     this.#resets = this.#resets.filter((reset) => !explained.includes(reset))
     if (this.#resets.length === 0) this.#patience?.disarm()
     for (const { exchange, reason } of explained) exchange.onLost(reason)
     // Their callers may have given them up, and then nothing else says so.
-    if (this.#resets.length === 0) this.#host.onRoom()
+    if (this.#resets.length === 0) this.host.onRoom()
   }
 
   /** The connection has ended. */

@@ -276,7 +276,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
       }
       const { connection } = state
       if (this.#context.origin.protocol === 'https:' && !state.name.suits(request.servername)) {
-        if (connection.running === 0) connection.closeIdle(serverNameChanged())
+        if (connection.running === 0) connection.destroy(serverNameChanged())
         else if (!this.#draining.isFull) connection.retire(serverNameChanged())
         return
       }
