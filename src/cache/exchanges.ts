@@ -2,14 +2,12 @@
 import type { Downstream } from '../relay/downstream.ts'
 import { hasAny } from '../relay/fields.ts'
 import { OwnTerms } from '../relay/own-terms.ts'
+import { RecentKeys } from '../relay/recent-keys.ts'
 import type { RequestKey, RequestView } from '../relay/request-view.ts'
 import { urlOf } from './store/store-arguments.ts'
 
 /** How long all requests for a URL are sent after a response was of use to one caller alone. */
 const APART_MS = 60_000
-
-/** URLs that are remembered as such; beyond that, the oldest is forgotten. */
-const MAX_APART = 1024
 
 /** They ask for something that the response to another request is not. */
 const OWN_ANSWER: readonly string[] = [
@@ -34,7 +32,7 @@ export interface UnderWay {
 
 export class Exchanges {
   readonly #byUrl = new Map<string, Set<UnderWay>>()
-  readonly #apart = new Map<string, number>()
+  readonly #apart = new RecentKeys(APART_MS)
   readonly #terms = new OwnTerms()
 
   add(exchange: UnderWay): void {
@@ -58,16 +56,13 @@ export class Exchanges {
    */
   idOf({ key, headers, opts }: RequestView): string | null {
     if ((opts.body !== null && opts.body !== undefined) || hasAny(headers, OWN_ANSWER)) return null
-    if ((this.#apart.get(targetOf(key)) ?? 0) > Date.now()) return null
+    if (this.#apart.has(targetOf(key))) return null
     return `${key.method} ${this.#terms.of(opts)}`
   }
 
   /** None waits for another that asks for the same, for a while. */
   keepApart({ key }: RequestView): void {
-    const target = targetOf(key)
-    this.#apart.delete(target)
-    this.#apart.set(target, Date.now() + APART_MS)
-    if (this.#apart.size > MAX_APART) this.#apart.delete(this.#apart.keys().next().value!)
+    this.#apart.add(targetOf(key))
   }
 }
 

@@ -1,11 +1,11 @@
 /** The cache of one dispatcher: looks responses up, serves them, and sends what it cannot answer. */
-import { OriginReader } from '../base/address/origin-reader.ts'
 import { ignoreRejection } from '../base/loop/stray-promise.ts'
 import { withoutPollution } from '../base/object/own-options.ts'
 import type { Dispatch } from '../dispatcher/compose.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { Downstream } from '../relay/downstream.ts'
 import { HeldCall } from '../relay/held-call.ts'
+import { originOf } from '../relay/origin-key.ts'
 import { isComplete, refuse } from '../relay/refusal.ts'
 import { replayOf } from '../relay/replay.ts'
 import { readableAgain } from '../relay/request-headers.ts'
@@ -16,14 +16,13 @@ import { destroyBodyOf } from '../request/body-source.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { HeldRequests } from '../request/dispatching.ts'
-import { logicalOrigin } from '../request/logical-origin.ts'
 import type { CacheHost } from './cache-host.ts'
 import { Exchange } from './exchange.ts'
 import { Exchanges } from './exchanges.ts'
 import { type CacheSettings, isListed } from './options.ts'
 import { Presenter } from './presenter.ts'
 import { type ForwardReason, type Handling, ttlOf } from './rules/cache-status.ts'
-import { invalidatedPaths, isSafe, type OriginHead } from './rules/invalidation.ts'
+import { invalidatedPaths, type OriginHead, SAFE_METHODS } from './rules/invalidation.ts'
 import { needsOrigin } from './rules/preconditions.ts'
 import { serviceOf } from './rules/serving-rules.ts'
 import { namesHidden, varyText } from './rules/vary.ts'
@@ -42,7 +41,6 @@ export class CacheLayer implements CacheHost {
   readonly dispatch: Dispatch
   readonly isDestroyed: () => boolean
   readonly #held: HeldRequests | undefined
-  readonly #origins = new OriginReader()
   readonly #ownOrigin: string | null | undefined
   /** The stored responses that a background request is bringing up to date. */
   readonly #refreshing = new Set<string>()
@@ -75,7 +73,7 @@ export class CacheLayer implements CacheHost {
     // A jar adds its cookies further inside, where the key does not see them.
     if (origin === null || isObject(opts.cookies)) return this.#pass(opts, handler, 'bypass')
     const isStorable = this.settings.methods.has(method)
-    if (!isStorable && isSafe(method)) return this.#pass(opts, handler, 'bypass')
+    if (!isStorable && SAFE_METHODS.has(method)) return this.#pass(opts, handler, 'bypass')
     let request = opts
     let view: RequestView | null
     try {
@@ -97,8 +95,7 @@ export class CacheLayer implements CacheHost {
   /** Null if the cache has no part in it: no origin, or not one of those that it is for. */
   #originOf(opts: DispatchOptions): string | null {
     if (this.#ownOrigin === null) return null
-    // A dispatcher of one origin sends there whatever the request names.
-    const origin = this.#origins.read(this.#ownOrigin ?? logicalOrigin(opts))
+    const origin = originOf(opts, this.#ownOrigin)
     return origin !== null && isListed(origin, this.settings.origins) ? origin : null
   }
 
@@ -235,7 +232,7 @@ export class CacheLayer implements CacheHost {
   }
 
   onResponse({ key }: RequestView, response: OriginHead | null, context: unknown): void {
-    if (key.origin === '' || isSafe(key.method)) return
+    if (key.origin === '' || SAFE_METHODS.has(key.method)) return
     for (const path of invalidatedPaths(key, requestedUrls(context), response)) {
       const changed = { origin: key.origin, method: 'GET', path }
       for (const exchange of this.exchanges.of(changed)) exchange.invalidate()

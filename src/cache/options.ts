@@ -57,7 +57,7 @@ export interface CacheSettings
   readonly origins: readonly (string | RegExp)[] | null
   readonly cacheStatus: string | null
   readonly partition: ((opts: DispatchOptions) => string) | null
-  /** What the cache has learned from the layers below it: see `StoringRules`. */
+  /** Request fields, in lower case, that layers further inside write: the cache cannot see them. */
   readonly hidden: Set<string>
 }
 

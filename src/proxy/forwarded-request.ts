@@ -5,7 +5,7 @@
 import { isThenable } from '../base/loop/thenable.ts'
 import type { TargetCheckSettings } from '../net/target-check.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
-import { Attempt } from '../relay/attempt.ts'
+import type { Attempt } from '../relay/attempt.ts'
 import { HeldCall } from '../relay/held-call.ts'
 import { RelayedRequest } from '../relay/relayed-request.ts'
 import { replayOf } from '../relay/replay.ts'
@@ -32,7 +32,6 @@ export interface ForwardTarget {
 export class ForwardedRequest extends RelayedRequest {
   readonly #hops: readonly ProxyHop[]
   readonly #target: ForwardTarget
-  readonly #options: DispatchOptions
   readonly #held: HeldCalls
   /** Of the attempt that runs. */
   #refused: RefusedResponse | null = null
@@ -47,10 +46,9 @@ export class ForwardedRequest extends RelayedRequest {
     handler: DispatchHandler,
     held: HeldCalls,
   ) {
-    super(handler)
+    super({ opts: options, handler, dispatch: null })
     this.#hops = hops
     this.#target = target
-    this.#options = options
     this.#held = held
   }
 
@@ -60,17 +58,17 @@ export class ForwardedRequest extends RelayedRequest {
 
   /** The proxy has answered, so it may have begun to read the body. */
   get #canRepeat(): boolean {
-    return replayOf(this.#options.body) === 'always'
+    return replayOf(this.opts.body) === 'always'
   }
 
   /** Returns what `dispatch` does. `check`: null if nothing guards the targets. */
   start(check: TargetCheckSettings | null): boolean {
-    const target = this.#targetOf(this.#options)
+    const target = this.#targetOf(this.opts)
     // A path that is not text is for the dispatcher to refuse.
     if (check === null || typeof target !== 'string') return this.#authorize([])
     const refuse = (error: Error): never => {
-      const described = describeUnsent(error, this.#options, this.#target.origin, 'connecting')
-      destroyBodyOf(this.#options, described)
+      const described = describeUnsent(error, this.opts, this.#target.origin, 'connecting')
+      destroyBodyOf(this.opts, described)
       throw described
     }
     try {
@@ -87,7 +85,7 @@ export class ForwardedRequest extends RelayedRequest {
   /** Continues at once with a value, later with a promise: until then no dispatcher has the request. */
   #when<T>(answer: T | Promise<T>, then: (value: T) => boolean): boolean {
     if (!isThenable(answer)) return then(answer)
-    const call = new HeldCall(this.#options, this.downstream, undefined, () => this.#held.delete(call))
+    const call = new HeldCall(this.opts, this.downstream, undefined, () => this.#held.delete(call))
     this.#held.add(call)
     answer.then(
       (value) => {
@@ -109,7 +107,7 @@ export class ForwardedRequest extends RelayedRequest {
     try {
       send()
     } catch (error) {
-      destroyBodyOf(this.#options, error)
+      destroyBodyOf(this.opts, error)
       this.downstream.fail(error as Error)
     }
   }
@@ -117,20 +115,20 @@ export class ForwardedRequest extends RelayedRequest {
   #send(authorization: string | null, extra: FlatHeaders): boolean {
     const { forwarding, fields, uri, servername } = this.#hop
     this.#tries++
-    const attempt = new Attempt(this, this.downstream, this.downstream.started || this.downstream.wantsQueued)
-    this.downstream.source = attempt
+    const { downstream } = this
+    const attempt = this.begin(downstream, downstream.started || downstream.wantsQueued)
     return attempt.send((opts, handler) => forwarding.dispatch(opts, handler), {
-      ...this.#options,
+      ...this.opts,
       origin: uri,
-      path: this.#targetOf(this.#options),
-      headers: fields.for(this.#target.host, authorization, extra, this.#options.headers) as HeadersInput,
+      path: this.#targetOf(this.opts),
+      headers: fields.for(this.#target.host, authorization, extra, this.opts.headers) as HeadersInput,
       servername,
     })
   }
 
   /** RFC 9112 §3.2.2; an asterisk becomes an empty path (§3.2.4). */
   #targetOf({ path }: DispatchOptions): string {
-    if (path === '*' && this.#options.method === 'OPTIONS') return this.#target.origin
+    if (path === '*' && this.opts.method === 'OPTIONS') return this.#target.origin
     return typeof path === 'string' && path.startsWith('/') ? this.#target.origin + path : path
   }
 
@@ -174,7 +172,7 @@ export class ForwardedRequest extends RelayedRequest {
   }
 
   #refuse({ controller }: Attempt, refusal: Refusal): true {
-    const { method, path } = this.#options
+    const { method, path } = this.opts
     const error = describeError(refusedForward(this.#hop.uri, refusal), {
       method,
       origin: this.#target.origin,
@@ -200,7 +198,7 @@ export class ForwardedRequest extends RelayedRequest {
     const described = this.#describe(error)
     // A dispatcher of the caller may fail with any value.
     const isSafe = described?.retrySafety === 'safe' && described.proxy !== undefined
-    const hasAnother = this.#next + 1 < this.#hops.length && replayOf(this.#options.body) !== 'spent'
+    const hasAnother = this.#next + 1 < this.#hops.length && replayOf(this.opts.body) !== 'spent'
     if (isSafe && hasAnother && !aborted) {
       this.#next++
       this.#try(() => this.#authorize([]))
@@ -210,7 +208,7 @@ export class ForwardedRequest extends RelayedRequest {
   /** An error without `retrySafety` is a value of the caller's, and stays as it is. */
   #describe(error: Error): Error & { retrySafety?: unknown; proxy?: unknown } {
     if (typeof error !== 'object' || error === null || !Object.hasOwn(error, 'retrySafety')) return error
-    const path = shownPath(String(this.#options.path))
+    const path = shownPath(String(this.opts.path))
     return withProxy(Object.assign(error, { origin: this.#target.origin, path }), this.#hop.uri, 'forward')
   }
 }

@@ -1,38 +1,57 @@
-/** What comes with a head that is for one caller alone: a copy, or made of a head that no peer has sent. */
+/** What comes with a head that is not the received one: a copy for one caller, a changed one, or one of the cache. */
 import type { Timings } from '../errors.ts'
 import { type HeaderObject, toBuffers } from '../protocol/header-block.ts'
 import { flatFields, type RawFields, rawList } from '../request/received-fields.ts'
 import type { Received } from './response-source.ts'
 
-export class OwnReceived implements Received {
-  readonly #headers: HeaderObject
+export abstract class DerivedReceived implements Received {
   readonly #of: Pick<Received, 'timings' | 'maxResponseSize'>
-  readonly #raw: Received | null
-  #rawHeaders: RawFields = null
-  #rawTrailers: RawFields = null
+  #rawHeaders: RawFields | undefined
 
-  /**
-   * @param of What knows how the response came.
-   * @param raw Has the fields as received, if they are the caller's.
-   */
-  constructor(
-    headers: HeaderObject,
-    of: Pick<Received, 'timings' | 'maxResponseSize'>,
-    raw: Received | null,
-  ) {
-    this.#headers = headers
+  /** @param of What knows how the response came. */
+  constructor(of: Pick<Received, 'timings' | 'maxResponseSize'>) {
     this.#of = of
-    this.#raw = raw
   }
 
-  /** Made when it is read. */
+  /** Called when they are read. */
+  protected abstract makeRawHeaders(): RawFields
+
   get rawHeaders(): RawFields {
-    this.#rawHeaders ??= copyOf(this.#raw?.rawHeaders) ?? toBuffers(flatFields(this.#headers))
+    if (this.#rawHeaders === undefined) this.#rawHeaders = this.makeRawHeaders()
     return this.#rawHeaders
   }
 
   set rawHeaders(value: RawFields) {
     this.#rawHeaders = value
+  }
+
+  get timings(): Timings {
+    return this.#of.timings as Timings
+  }
+
+  get maxResponseSize(): number {
+    return this.#of.maxResponseSize as number
+  }
+}
+
+export class OwnReceived extends DerivedReceived {
+  readonly #headers: HeaderObject
+  readonly #raw: Received | null
+  #rawTrailers: RawFields = null
+
+  /** @param raw Has the fields as received, if they are the caller's. */
+  constructor(
+    headers: HeaderObject,
+    of: Pick<Received, 'timings' | 'maxResponseSize'>,
+    raw: Received | null,
+  ) {
+    super(of)
+    this.#headers = headers
+    this.#raw = raw
+  }
+
+  protected override makeRawHeaders(): RawFields {
+    return copyOf(this.#raw?.rawHeaders) ?? toBuffers(flatFields(this.#headers))
   }
 
   get rawTrailers(): RawFields {
@@ -42,14 +61,6 @@ export class OwnReceived implements Received {
 
   set rawTrailers(value: RawFields) {
     this.#rawTrailers = value
-  }
-
-  get timings(): Timings {
-    return this.#of.timings as Timings
-  }
-
-  get maxResponseSize(): number {
-    return this.#of.maxResponseSize as number
   }
 }
 

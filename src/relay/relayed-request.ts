@@ -6,22 +6,58 @@ import type { Duplex } from 'node:stream'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
-import { Attempt, type AttemptOwner, type Send } from './attempt.ts'
+import type { HeldRequests } from '../request/dispatching.ts'
+import { Attempt, type AttemptOwner, type AttemptProgress, type Send } from './attempt.ts'
 import { Downstream } from './downstream.ts'
-import type { Head } from './response-source.ts'
+import type { Head, ResponseSource } from './response-source.ts'
 
-export abstract class RelayedRequest implements AttemptOwner {
+/** What an interceptor was called with. */
+export interface Call {
+  readonly opts: DispatchOptions
+  readonly handler: DispatchHandler
+  /** Sends it on; null for an owner that has several. */
+  readonly dispatch: Send | null
+  /** Where requests are listed that wait here, for the end of their dispatcher. */
+  readonly held?: HeldRequests | undefined
+}
+
+export abstract class RelayedRequest implements AttemptOwner, ResponseSource {
+  protected opts: DispatchOptions
+  protected readonly dispatch: Send | null
+  protected readonly held: HeldRequests | undefined
   protected readonly downstream: Downstream
+  /** The one that runs, or the last one. */
+  attempt!: Attempt
 
-  constructor(handler: DispatchHandler) {
+  constructor({ opts, handler, dispatch, held }: Call) {
+    this.opts = opts
+    this.dispatch = dispatch
+    this.held = held
     this.downstream = new Downstream(handler)
   }
 
+  /** Another attempt begins. It is aborted or paused if the request is. */
+  protected begin(progress: AttemptProgress | null = this.downstream, isQueueable?: boolean): Attempt {
+    this.attempt = new Attempt(this, progress, isQueueable)
+    this.downstream.source = this
+    return this.attempt
+  }
+
   /** Throws what the dispatcher throws. */
-  protected sendBelow(dispatch: Send, opts: DispatchOptions): boolean {
-    const attempt = new Attempt(this, this.downstream)
-    this.downstream.source = attempt
-    return attempt.send(dispatch, opts)
+  send(opts: DispatchOptions = this.opts): boolean {
+    return this.begin().send(this.dispatch!, opts)
+  }
+
+  abort(reason: unknown): void {
+    this.attempt.abort(reason)
+  }
+
+  pause(): void {
+    this.attempt.pause()
+  }
+
+  resume(): void {
+    this.attempt.resume()
   }
 
   onStarted({ controller }: Attempt, context: unknown): void {

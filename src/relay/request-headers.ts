@@ -35,16 +35,8 @@ export function withHeaders(
   headers: GivenHeaders,
   replacements: Readonly<Record<string, string | null>>,
 ): HeaderValueInput[] {
-  const names = Object.keys(replacements)
-  const flat: HeaderValueInput[] = []
-  for (const [name, value] of headerPairs(headers)) {
-    if (names.some((replaced) => isNamed(name, replaced))) continue
-    flat.push(name as string, value as HeaderValueInput)
-  }
-  for (const name of names) {
-    const value = replacements[name]
-    if (value !== null) flat.push(name, value)
-  }
+  const flat = keepHeaders(headers, (name) => !Object.hasOwn(replacements, name))
+  for (const [name, value] of Object.entries(replacements)) if (value !== null) flat.push(name, value)
   return flat
 }
 

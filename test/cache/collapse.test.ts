@@ -140,6 +140,7 @@ describe('collapse', () => {
 
   test('a response that cannot be stored: each is sent, and for 60 s none waits', async (t) => {
     const clock = installDate(t, NOW)
+    t.mock.method(performance, 'now', () => clock.now)
     const origin = held()
     const all = [origin.get(), origin.get(), origin.get()]
     await settle()

@@ -444,8 +444,8 @@ describe('a store that fails never fails a request', () => {
     }
     const fail = async (): Promise<void> => {
       assert.equal(await get(), '')
-      t.mock.timers.tick(5000)
       clock.advance(5000)
+      t.mock.timers.tick(5000)
       await settle()
     }
     await fail()

@@ -7,9 +7,9 @@ import { formatHttpDate } from '../../base/text/http-date.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { CacheControlDirectives } from '../../relay/cache-control.ts'
 import { fieldText, hasField, trimmed, varyNames } from '../../relay/fields.ts'
+import type { CacheSettings } from '../options.ts'
 import type { CacheValue } from '../store/cache-store.ts'
 import { DAY, initialAge, lifetimeOf, type ResponseFacts, SECOND, YEAR } from './freshness.ts'
-import type { StoringRules } from './storability.ts'
 import { entityTag } from './validators.ts'
 import { varyValues } from './vary.ts'
 
@@ -43,7 +43,7 @@ export function entryOf(
   facts: ResponseFacts,
   statusMessage: string,
   request: HeaderObject,
-  rules: StoringRules,
+  rules: CacheSettings,
 ): CacheValue {
   const { control } = facts
   const headers = storedHeaders(facts.headers, control)

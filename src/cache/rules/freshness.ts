@@ -1,7 +1,8 @@
 /** How long a response is fresh, and how old it is (RFC 9111 §4.2). All times are milliseconds. */
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { type CacheControlDirectives, MAX_SECONDS } from '../../relay/cache-control.ts'
+import { type CacheControl, type CacheControlDirectives, MAX_SECONDS } from '../../relay/cache-control.ts'
 import { fieldLines, hasField, trimmed } from '../../relay/fields.ts'
+import type { Head } from '../../relay/response-source.ts'
 import { dateField } from './date-field.ts'
 
 export type CacheType = 'shared' | 'private'
@@ -11,29 +12,19 @@ export const DAY: number = 24 * 60 * 60 * SECOND
 export const YEAR: number = 365 * DAY
 
 /** RFC 9110 §15.1 and its registry: a cache may choose a lifetime for these. */
-const HEURISTIC_STATUSES: ReadonlySet<number> = new Set([
+export const HEURISTIC_STATUSES: ReadonlySet<number> = new Set([
   200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501,
 ])
 
-export function isHeuristicStatus(statusCode: number): boolean {
-  return HEURISTIC_STATUSES.has(statusCode)
-}
-
 /** What a response says about storing it. */
-export interface ControlFacts {
+export interface ControlFacts extends Omit<CacheControl, 'directives'> {
   readonly control: CacheControlDirectives
   /** A targeted field replaces Cache-Control, and Expires as well (RFC 9213 §2.2). */
   readonly isTargeted: boolean
-  /** Cache-Control cannot be read as a whole. */
-  readonly isMalformed: boolean
-  /** It permits a shared cache to store the response to a request with credentials. */
-  readonly isForAllUsers: boolean
 }
 
 /** What is known of a response when its head has arrived. */
-export interface ResponseFacts extends ControlFacts {
-  readonly statusCode: number
-  readonly headers: HeaderObject
+export interface ResponseFacts extends ControlFacts, Pick<Head, 'statusCode' | 'headers'> {
   /** When the request was sent. */
   readonly requestTime: number
   /** When the head arrived. */
@@ -55,13 +46,13 @@ export function lifetimeOf(
     return expires === null ? 0 : Math.min(Math.max(0, expires - date), MAX_SECONDS * SECOND)
   }
   if (control['no-cache'] === true) return 0
-  if (isHeuristicStatus(statusCode) || control.public === true) {
+  if (HEURISTIC_STATUSES.has(statusCode) || control.public === true) {
     const modified = dateField(headers, 'last-modified', responseTime)
     // A tenth of the time it has not changed (RFC 9111 §4.2.2).
     if (modified !== null && modified < date) return Math.floor((date - modified) / 10)
   }
   if (control.immutable === true) return YEAR
-  return isHeuristicStatus(statusCode) ? (cacheByDefault ?? null) : null
+  return HEURISTIC_STATUSES.has(statusCode) ? (cacheByDefault ?? null) : null
 }
 
 /** How old the response was when it arrived (RFC 9111 §4.2.3). */

@@ -1,11 +1,11 @@
 /** Drops what an unsafe request has made wrong (RFC 9111 §4.4). */
-import type { HeaderObject } from '../../protocol/header-block.ts'
 import { fieldLines } from '../../relay/fields.ts'
 import type { RequestKey } from '../../relay/request-view.ts'
+import type { Head } from '../../relay/response-source.ts'
 import { sentOrigin, targetOrigin } from '../../relay/target-uri.ts'
 
 /** Safe methods (RFC 9110 §9.2.1, the registry of methods): they change nothing. */
-const SAFE_METHODS: ReadonlySet<string> = new Set([
+export const SAFE_METHODS: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
   'OPTIONS',
@@ -16,15 +16,8 @@ const SAFE_METHODS: ReadonlySet<string> = new Set([
   'SEARCH',
 ])
 
-export function isSafe(method: string): boolean {
-  return SAFE_METHODS.has(method)
-}
-
 /** The part of a final response that counts here. */
-export interface OriginHead {
-  readonly statusCode: number
-  readonly headers: HeaderObject
-}
+export type OriginHead = Pick<Head, 'statusCode' | 'headers'>
 
 /**
  * The paths of the request's own origin that a response to an unsafe method makes wrong. `requested` are the

@@ -1,8 +1,8 @@
 /** Whether a stored response answers a request (RFC 9111 §4, RFC 5861, RFC 8246). */
 import type { CacheControlDirectives } from '../../relay/cache-control.ts'
+import type { CacheSettings } from '../options.ts'
 import type { CacheValue } from '../store/cache-store.ts'
 import { type CacheType, SECOND } from './freshness.ts'
-import type { StoringRules } from './storability.ts'
 
 /**
  * - `fresh`: it answers the request.
@@ -62,7 +62,7 @@ export function servesOnError(
   entry: CacheValue,
   request: CacheControlDirectives,
   now: number,
-  { type, staleIfError }: StoringRules,
+  { type, staleIfError }: CacheSettings,
 ): boolean {
   const { cacheControlDirectives: control } = entry
   if (mustRevalidate(control, type) || request['no-cache'] !== undefined) return false

@@ -2,19 +2,10 @@
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { CacheControlDirectives } from '../../relay/cache-control.ts'
 import { fieldLines, hasAny, hasField, varyNames } from '../../relay/fields.ts'
-import { type CacheType, initialAge, isHeuristicStatus, lifetimeOf, type ResponseFacts } from './freshness.ts'
+import type { CacheSettings } from '../options.ts'
+import { HEURISTIC_STATUSES, initialAge, lifetimeOf, type ResponseFacts } from './freshness.ts'
 import { entityTag } from './validators.ts'
 import { namesHidden } from './vary.ts'
-
-/** What storing depends on besides the response. */
-export interface StoringRules {
-  readonly type: CacheType
-  readonly cacheByDefault: number | undefined
-  /** Milliseconds of stale-if-error for a response that does not have the directive. */
-  readonly staleIfError: number
-  /** Request fields, in lower case, that layers further inside write: the cache cannot see them. */
-  readonly hidden: ReadonlySet<string>
-}
 
 /** Why a response is not stored: shown by `cacheStatus`. */
 export type Refusal =
@@ -53,7 +44,7 @@ export function storingRefusal(
   facts: ResponseFacts,
   request: HeaderObject,
   requestControl: CacheControlDirectives,
-  rules: StoringRules,
+  rules: CacheSettings,
 ): Refusal | null {
   const { statusCode, headers, control } = facts
   // A 206 is part of a response, and a 304 answers a validator that is not ours.
@@ -100,10 +91,10 @@ export function dropsStored(refusal: Refusal | null): boolean {
 
 function mayHaveLifetime(
   { statusCode, headers, control, isTargeted }: ResponseFacts,
-  rules: StoringRules,
+  rules: CacheSettings,
 ): boolean {
   const hasExpires = !isTargeted && hasField(headers, 'expires')
-  if (isHeuristicStatus(statusCode)) {
+  if (HEURISTIC_STATUSES.has(statusCode)) {
     const speaks = isTargeted || hasAny(headers, ['cache-control', 'last-modified'])
     return hasExpires || speaks || rules.cacheByDefault !== undefined
   }

@@ -1,28 +1,22 @@
-/**
- * Calls to a store in another process: each has a time limit, and after one has failed, the store is left
- * alone for a while. A client that queues commands while it is disconnected would otherwise delay every
- * request.
- */
-
+/** Calls to a store in another process, each with a time limit. */
 import type { KeyValueClient } from './redis-client.ts'
-import { answerWithin } from './store-answer.ts'
+import { StoreAnswers } from './store-answers.ts'
 
-/** How long a store that has failed is left alone. */
+/** How long a store that has failed is left alone: its client may queue commands while it is disconnected. */
 const REST_MS = 1000
 
 export class RemoteAccess {
   readonly #client: KeyValueClient
-  readonly #timeout: number
-  #downUntil = 0
+  readonly #answers: StoreAnswers
 
   constructor(client: KeyValueClient, timeout: number) {
     this.#client = client
-    this.#timeout = timeout
+    this.#answers = new StoreAnswers(timeout, REST_MS, true)
   }
 
   /** It has failed a moment ago. */
   get isDown(): boolean {
-    return Date.now() < this.#downUntil
+    return this.#answers.isResting
   }
 
   async get(key: string): Promise<Buffer | null> {
@@ -42,14 +36,7 @@ export class RemoteAccess {
     if (keys.length > 0) await this.#within(() => this.#client.delete(keys))
   }
 
-  async #within<T>(call: () => Promise<T>): Promise<T> {
-    try {
-      return await answerWithin(Promise.resolve().then(call), this.#timeout, ignore)
-    } catch (error) {
-      this.#downUntil = Date.now() + REST_MS
-      throw error
-    }
+  #within<T>(call: () => Promise<T>): Promise<T> {
+    return this.#answers.within(Promise.resolve().then(call))
   }
 }
-
-const ignore = (): void => {}

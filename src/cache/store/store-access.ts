@@ -16,7 +16,7 @@ import type {
   WholeStore,
 } from './cache-store.ts'
 import { blocksOf, type Found } from './found.ts'
-import { answerWithin, NoAnswerError } from './store-answer.ts'
+import { StoreAnswers } from './store-answers.ts'
 import { reportStoreError as report, type StoreOperation } from './store-errors.ts'
 import { flawOf } from './stored-check.ts'
 import { discardStream, StoredStream } from './stored-stream.ts'
@@ -40,7 +40,7 @@ export class StoreAccess {
   readonly #whole: WholeStore | null
   /** Null for a store that remembers its own. */
   readonly #deletes: UnwrittenDeletes | null
-  #askAgainAt = 0
+  readonly #answers = new StoreAnswers(STORE_TIMEOUT, STORE_REST, false)
 
   constructor(store: CacheStore, whole: WholeStore | null, remembersDeletes: boolean) {
     this.#store = store
@@ -64,27 +64,14 @@ export class StoreAccess {
 
   /** Synchronous where the store is. The promise never rejects. */
   get(key: CacheKey, now: number): Found | undefined | Promise<Found | undefined> {
-    if (now < this.#askAgainAt || this.#deletes?.hides(key)) return undefined
+    if (this.#answers.isResting || this.#deletes?.hides(key)) return undefined
     return tried('get', key, () => {
       const found = this.#store.get(key)
       if (!isThenable(found)) return this.#usable(key, found, now)
       // Our own remote store has a limit of its own.
-      const answer = this.#deletes === null ? found : this.#answerInTime(found, now)
+      const answer =
+        this.#deletes === null ? found : this.#answers.within(found, (late) => discardStream(late?.body))
       return answer.then((result) => this.#usable(key, result, now))
-    })
-  }
-
-  #answerInTime(
-    found: PromiseLike<CacheGetResult | undefined>,
-    now: number,
-  ): Promise<CacheGetResult | undefined> {
-    const onLate = (late: CacheGetResult | undefined): void => {
-      this.#askAgainAt = 0
-      discardStream(late?.body)
-    }
-    return answerWithin(found, STORE_TIMEOUT, onLate).catch((error: unknown) => {
-      if (error instanceof NoAnswerError) this.#askAgainAt = now + STORE_TIMEOUT + STORE_REST
-      throw error
     })
   }
 

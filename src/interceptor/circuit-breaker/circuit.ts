@@ -12,6 +12,9 @@ type State =
   | { readonly at: 'open'; readonly until: number }
   | { readonly at: 'half-open'; trials: number }
 
+/** `undecided`: the request was aborted, and another one may find out. */
+export type Outcome = 'success' | 'failure' | 'undecided'
+
 const CLOSED: State = { at: 'closed' }
 
 /** Not admitted. */
@@ -54,29 +57,27 @@ export class Circuit {
     return this.#state.at === 'half-open' && epoch === this.#epoch
   }
 
-  onSuccess(epoch: number): void {
+  settle(epoch: number, outcome: Outcome): void {
     if (epoch !== this.#epoch) return
-    if (this.#state.at === 'half-open') this.#enter(CLOSED)
-    else this.#outcomes.add(0, now())
+    const state = this.#state
+    if (outcome === 'undecided') {
+      if (state.at === 'half-open') state.trials--
+    } else if (state.at !== 'half-open') this.#count(outcome)
+    else if (outcome === 'success') this.#enter(CLOSED)
+    else this.#open()
   }
 
-  onFailure(epoch: number): void {
-    if (epoch !== this.#epoch) return
+  #count(outcome: Outcome): void {
     const at = now()
-    const { threshold, minRequests, halfOpenAfter } = this.#settings
-    const open: State = { at: 'open', until: at + halfOpenAfter }
-    if (this.#state.at === 'half-open') {
-      this.#enter(open)
-      return
-    }
-    this.#outcomes.add(1, at)
+    this.#outcomes.add(outcome === 'failure' ? 1 : 0, at)
+    if (outcome !== 'failure') return
     const { total, marked } = this.#outcomes.count(at)
-    if (total >= minRequests && marked >= threshold * total) this.#enter(open)
+    const { threshold, minRequests } = this.#settings
+    if (total >= minRequests && marked >= threshold * total) this.#open()
   }
 
-  /** It was aborted: another request may find out. */
-  onUndecided(epoch: number): void {
-    if (epoch === this.#epoch && this.#state.at === 'half-open') this.#state.trials--
+  #open(): void {
+    this.#enter({ at: 'open', until: now() + this.#settings.halfOpenAfter })
   }
 
   #enter(state: State): void {

@@ -3,19 +3,17 @@
  * being sent.
  */
 import type { Duplex } from 'node:stream'
-import { type Dispatch, type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
+import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { CircuitOpenError } from '../../errors.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { Attempt } from '../../relay/attempt.ts'
 import { isUpstreamFault } from '../../relay/error-facts.ts'
 import { OriginTable, originKey } from '../../relay/origin-key.ts'
-import { RelayedRequest } from '../../relay/relayed-request.ts'
+import { type Call, RelayedRequest } from '../../relay/relayed-request.ts'
 import type { Head } from '../../relay/response-source.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
-import type { DispatchHandler } from '../../request/dispatch-handler.ts'
-import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
-import { Circuit, REFUSED } from './circuit.ts'
+import { Circuit, type Outcome, REFUSED } from './circuit.ts'
 import { type CircuitBreakerOptions, readCircuitBreakerOptions } from './options.ts'
 
 /**
@@ -38,7 +36,7 @@ export function circuitBreaker(options?: CircuitBreakerOptions | null): Intercep
         handler.onResponseError?.(null, error)
         return true
       }
-      return new WatchedRequest(handler, circuit, epoch).send(dispatch, opts)
+      return new WatchedRequest({ opts, handler, dispatch }, circuit, epoch).send()
     }
   })
 }
@@ -48,15 +46,15 @@ class WatchedRequest extends RelayedRequest {
   #circuit: Circuit | null
   readonly #epoch: number
 
-  constructor(handler: DispatchHandler, circuit: Circuit, epoch: number) {
-    super(handler)
+  constructor(call: Call, circuit: Circuit, epoch: number) {
+    super(call)
     this.#circuit = circuit
     this.#epoch = epoch
   }
 
-  send(dispatch: Dispatch, opts: DispatchOptions): boolean {
+  override send(): boolean {
     try {
-      return this.sendBelow(dispatch, opts)
+      return super.send()
     } catch (error) {
       // The call was wrong: no handler hears of it.
       this.#settle('undecided')
@@ -64,12 +62,10 @@ class WatchedRequest extends RelayedRequest {
     }
   }
 
-  #settle(outcome: 'success' | 'failure' | 'undecided'): void {
+  #settle(outcome: Outcome): void {
     const circuit = this.#circuit
     this.#circuit = null
-    if (outcome === 'success') circuit?.onSuccess(this.#epoch)
-    else if (outcome === 'failure') circuit?.onFailure(this.#epoch)
-    else circuit?.onUndecided(this.#epoch)
+    circuit?.settle(this.#epoch, outcome)
   }
 
   override onHead(attempt: Attempt, head: Head): void {

@@ -12,8 +12,9 @@ import {
 } from '../../relay/response-facts.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import type { OwnOrigin } from '../../request/logical-origin.ts'
 import type { CookieJarLike } from './options.ts'
-import type { RequestUrls } from './request-url.ts'
+import { requestUrl } from './request-url.ts'
 
 /** Of most responses. */
 const WITH_COOKIES = withWritten(NO_FACTS, 'cookie')
@@ -21,14 +22,14 @@ const WITH_COOKIES = withWritten(NO_FACTS, 'cookie')
 export class CookieHandler extends ForwardingHandler {
   readonly #jar: CookieJarLike
   readonly #opts: DispatchOptions
-  readonly #urls: RequestUrls
+  readonly #own: OwnOrigin
   #context: unknown = null
 
-  constructor(inner: DispatchHandler, jar: CookieJarLike, opts: DispatchOptions, urls: RequestUrls) {
+  constructor(inner: DispatchHandler, jar: CookieJarLike, opts: DispatchOptions, own: OwnOrigin) {
     super(inner)
     this.#jar = jar
     this.#opts = opts
-    this.#urls = urls
+    this.#own = own
   }
 
   override onRequestStart(controller: DispatchController, context: unknown): void {
@@ -70,7 +71,7 @@ export class CookieHandler extends ForwardingHandler {
   #answeringUrl(controller: DispatchController): URL | null {
     const followed = followedRedirects(controller, this.#context)
     if (followed === 'unknown') return null
-    return followed.at(-1)?.to ?? this.#urls.of(this.#opts)
+    return followed.at(-1)?.to ?? requestUrl(this.#opts, this.#own)
   }
 
   #store(controller: DispatchController, headers: HeaderObject): void {

@@ -6,7 +6,7 @@ import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
 import { CookieHandler } from './handler.ts'
 import { type CookieJarLike, type CookiesOptions, jarOf, readJar } from './options.ts'
-import { RequestUrls } from './request-url.ts'
+import { requestUrl } from './request-url.ts'
 import { withCookies } from './sent-cookies.ts'
 
 /**
@@ -15,22 +15,19 @@ import { withCookies } from './sent-cookies.ts'
  */
 export function cookies(options?: CookiesOptions | null): Interceptor {
   const ownJar = readJar(options)
-  return ownInterceptor((dispatch, own) => {
-    const urls = new RequestUrls(own)
-    return (opts, handler) => {
-      if (!isCall(opts, handler) || !hasPath(opts)) return dispatch(opts, handler)
-      let jar: CookieJarLike | null
-      let sent = opts
-      try {
-        jar = jarOf(opts, ownJar)
-        // A cache further inside sees the cookies themselves, and would not serve a request that has a jar.
-        if (opts.cookies !== undefined) sent = { ...opts, cookies: undefined }
-        if (jar !== null && !isEmpty(jar)) sent = withCookies(sent, headerFor(jar, urls.of(opts)))
-      } catch (error) {
-        return refuse(opts, handler, error)
-      }
-      return dispatch(sent, jar === null ? handler : new CookieHandler(handler, jar, opts, urls))
+  return ownInterceptor((dispatch, own) => (opts, handler) => {
+    if (!isCall(opts, handler) || !hasPath(opts)) return dispatch(opts, handler)
+    let jar: CookieJarLike | null
+    let sent = opts
+    try {
+      jar = jarOf(opts, ownJar)
+      // A cache further inside sees the cookies themselves, and would not serve a request that has a jar.
+      if (opts.cookies !== undefined) sent = { ...opts, cookies: undefined }
+      if (jar !== null && !isEmpty(jar)) sent = withCookies(sent, headerFor(jar, requestUrl(opts, own)))
+    } catch (error) {
+      return refuse(opts, handler, error)
     }
+    return dispatch(sent, jar === null ? handler : new CookieHandler(handler, jar, opts, own))
   })
 }
 

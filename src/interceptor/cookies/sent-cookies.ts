@@ -13,40 +13,25 @@ export function withCookies(opts: DispatchOptions, fromJar: string): DispatchOpt
 }
 
 function headersWith(given: DispatchOptions['headers'], fromJar: string): DispatchOptions['headers'] {
-  const isObject = isRecord(given)
+  const names = isRecord(given) ? Object.keys(given ?? {}).filter(isCookieName) : null
   // Few callers write cookies beside those of a jar.
-  if (isObject && !hasCookieField(given)) return { ...given, cookie: fromJar }
+  if (names?.length === 0) return { ...(given as Record<string, HeaderValueInput>), cookie: fromJar }
   const written = headerValues(given, 'cookie').filter((value) => value !== '')
   const cookie = written.length === 0 ? fromJar : merged(written.join('; '), fromJar)
-  return isObject ? withField(given, cookie) : withHeaders(given, { cookie })
-}
-
-function hasCookieField(headers: Record<string, HeaderValueInput> | null | undefined): boolean {
-  if (!headers) return false
-  for (const name of Object.keys(headers)) if (isCookieName(name)) return true
-  return false
+  if (names === null) return withHeaders(given, { cookie })
+  // Still an object: other interceptors may look for names in it.
+  const copy = { ...(given as Record<string, HeaderValueInput>) }
+  for (const name of names) delete copy[name]
+  return { ...copy, cookie }
 }
 
 function isCookieName(name: string): boolean {
   return name.length === 'cookie'.length && name.toLowerCase() === 'cookie'
 }
 
-function isRecord(
-  headers: DispatchOptions['headers'],
-): headers is Record<string, HeaderValueInput> | null | undefined {
+function isRecord(headers: DispatchOptions['headers']): boolean {
   if (headers === null || headers === undefined) return true
   return typeof headers === 'object' && !Array.isArray(headers) && !isPairIterable(headers)
-}
-
-/** Still an object: other interceptors may look for names in it. */
-function withField(
-  headers: Record<string, HeaderValueInput> | null | undefined,
-  cookie: string,
-): Record<string, HeaderValueInput> {
-  const copy: Record<string, HeaderValueInput> = { ...headers }
-  for (const name of Object.keys(copy)) if (isCookieName(name)) delete copy[name]
-  copy['cookie'] = cookie
-  return copy
 }
 
 /** The caller's cookies, then those of the jar that have other names: a server takes the first of two. */

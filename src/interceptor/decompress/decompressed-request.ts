@@ -3,10 +3,9 @@ import { ContentDecoding, type DecodingTarget, limitOf } from '../../content-cod
 import { type Decoder, isDecodable, readCodings } from '../../content-coding/decoders.ts'
 import { ResponseExceededMaxSizeError } from '../../errors.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { Attempt } from '../../relay/attempt.ts'
-import { RelayedRequest } from '../../relay/relayed-request.ts'
-import type { Head, ResponseSource } from '../../relay/response-source.ts'
-import type { DispatchHandler } from '../../request/dispatch-handler.ts'
+import type { Attempt } from '../../relay/attempt.ts'
+import { type Call, RelayedRequest } from '../../relay/relayed-request.ts'
+import type { Head } from '../../relay/response-source.ts'
 import { DecodedHead, withoutCodedFields } from './coded-fields.ts'
 import type { DecompressSettings } from './options.ts'
 
@@ -29,44 +28,42 @@ interface Decoding {
 
 const PLAIN: State = { at: 'plain' }
 
-export class DecompressedRequest extends RelayedRequest implements DecodingTarget, ResponseSource {
+export class DecompressedRequest extends RelayedRequest implements DecodingTarget {
   readonly #settings: DecompressSettings
-  readonly attempt: Attempt
   #state: State = PLAIN
   /** Bytes of the body as received. */
   #received = 0
   /** Bytes that the last coding has expanded to. */
   #decoded = 0
 
-  constructor(handler: DispatchHandler, settings: DecompressSettings) {
-    super(handler)
+  constructor(call: Call, settings: DecompressSettings) {
+    super(call)
     this.#settings = settings
-    this.downstream.source = this
-    this.attempt = new Attempt(this, this.downstream)
   }
 
-  abort(reason: unknown): void {
+  override abort(reason: unknown): void {
     if (this.#state.at === 'decoding') this.#state.decoding.destroy()
-    this.attempt.abort(reason)
+    super.abort(reason)
   }
 
   /** What the caller pauses is the decoder, which pauses the connection. */
-  pause(): void {
+  override pause(): void {
     if (this.#state.at === 'decoding') this.#state.decoding.pause()
-    else this.attempt.pause()
+    else super.pause()
   }
 
-  resume(): void {
+  override resume(): void {
     if (this.#state.at === 'decoding') this.#state.decoding.resume()
-    else this.attempt.resume()
+    else super.resume()
   }
 
-  override onHead({ controller, facts }: Attempt, head: Head): void {
+  override onHead(attempt: Attempt, head: Head): void {
     const codings = this.#codingsOf(head)
     if (codings === null) {
-      this.downstream.head(head, controller)
+      super.onHead(attempt, head)
       return
     }
+    const { controller, facts } = attempt
     this.#state = { at: 'coded', codings }
     const shown = { ...head, headers: withoutCodedFields(head.headers) }
     this.downstream.head(shown, new DecodedHead(controller!), { ...facts, isTransformed: true })
@@ -177,8 +174,8 @@ export class DecompressedRequest extends RelayedRequest implements DecodingTarge
     else state.decoding.end()
   }
 
-  override onFailed(_attempt: Attempt, error: Error): void {
+  override onFailed(attempt: Attempt, error: Error): void {
     if (this.#state.at === 'decoding') this.#state.decoding.destroy()
-    this.downstream.fail(error)
+    super.onFailed(attempt, error)
   }
 }

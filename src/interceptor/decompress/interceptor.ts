@@ -17,7 +17,7 @@ export function decompress(options?: DecompressOptions | null): Interceptor {
     if (!isCall(opts, handler) || opts.upgrade || opts.method === 'CONNECT') return dispatch(opts, handler)
     const sent = settings.acceptEncoding ? accepting(opts) : opts
     if (opts.method === 'HEAD') return dispatch(sent, handler)
-    return new DecompressedRequest(handler, settings).attempt.send(dispatch, sent)
+    return new DecompressedRequest({ opts: sent, handler, dispatch }, settings).send()
   })
 }
 

@@ -1,11 +1,11 @@
 /** `interceptors.deduplicate`: concurrent requests for the same are one request. */
 
-import { OriginReader } from '../../base/address/origin-reader.ts'
 import { withoutPollution } from '../../base/object/own-options.ts'
 import { channels } from '../../diagnostics.ts'
 import { type Dispatch, type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { toDispatchHandler } from '../../handler/legacy-handler.ts'
 import { Downstream } from '../../relay/downstream.ts'
+import { originOf } from '../../relay/origin-key.ts'
 import { OwnTerms } from '../../relay/own-terms.ts'
 import { isComplete, refuse } from '../../relay/refusal.ts'
 import { readableAgain } from '../../relay/request-headers.ts'
@@ -13,7 +13,6 @@ import { type RequestView, viewRequest } from '../../relay/request-view.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
-import { logicalOrigin } from '../../request/logical-origin.ts'
 import { isCandidate, sharedKey } from './key.ts'
 import { type DeduplicateOptions, type DeduplicateSettings, readDeduplicateOptions } from './options.ts'
 import { type DeduplicateHost, SharedExchange } from './shared-exchange.ts'
@@ -44,7 +43,6 @@ class Deduplicator implements DeduplicateHost {
   /** Those that others may join. */
   readonly #open = new Map<string, SharedExchange>()
   #underWay = 0
-  readonly #origins = new OriginReader()
   readonly #terms = new OwnTerms()
   readonly #ownOrigin: string | undefined
 
@@ -56,7 +54,7 @@ class Deduplicator implements DeduplicateHost {
 
   handle(opts: DispatchOptions, handler: DispatchHandler): boolean {
     if (!isCall(opts, handler) || !isCandidate(opts, this.settings)) return this.dispatch(opts, handler)
-    const origin = this.#originOf(opts)
+    const origin = originOf(opts, this.#ownOrigin)
     if (origin === null || !isComplete(handler)) return this.dispatch(opts, handler)
     // An iterator can be read only once.
     let request = opts
@@ -97,10 +95,5 @@ class Deduplicator implements DeduplicateHost {
   #publish(key: string, type: 'added' | 'removed'): void {
     const { pendingRequests } = channels
     if (pendingRequests.hasSubscribers) pendingRequests.publish({ size: this.#underWay, key, type })
-  }
-
-  /** Null if there is none. A dispatcher of one origin sends there whatever the request names. */
-  #originOf(opts: DispatchOptions): string | null {
-    return this.#origins.read(this.#ownOrigin ?? logicalOrigin(opts))
   }
 }

@@ -16,28 +16,10 @@ export interface Destination {
   readonly serverName: string
 }
 
-/** Programs talk to a few origins. */
-const MAX_KNOWN = 256
-
-export class DestinationReader {
-  readonly #known = new Map<string, Destination | null>()
-
-  /**
-   * Null if there is nothing to look up: an IP literal, or an origin that a dispatcher refuses or knows
-   * better.
-   */
-  read(origin: string | URL): Destination | null {
-    const text = typeof origin === 'string' ? origin : String(origin)
-    const known = this.#known.get(text)
-    if (known !== undefined) return known
-    const made = destinationOf(text)
-    if (this.#known.size >= MAX_KNOWN) this.#known.clear()
-    this.#known.set(text, made)
-    return made
-  }
-}
-
-function destinationOf(text: string): Destination | null {
+/**
+ * Null if there is nothing to look up: an IP literal, or an origin that a dispatcher refuses or knows better.
+ */
+export function destinationOf(text: string): Destination | null {
   if (!URL.canParse(text)) return null
   const parsed = parseOrigin(text)
   if ('problem' in parsed || loadNet().isIP(parsed.hostname) !== 0) return null

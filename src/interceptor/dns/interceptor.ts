@@ -1,11 +1,12 @@
 /** `interceptors.dns`: resolves names by itself, remembers the addresses, and uses all of them. */
 import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
+import { OriginTable } from '../../relay/origin-key.ts'
 import { refuse } from '../../relay/refusal.ts'
 import { hasHeader, ownOptions, withHeaders } from '../../relay/request-headers.ts'
 import type { DispatchOptions, HeadersInput, HeaderValueInput } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
 import { isPairIterable } from '../../request/headers-input.ts'
-import { type Destination, DestinationReader } from './destination.ts'
+import { type Destination, destinationOf } from './destination.ts'
 import { type DnsOptions, readDnsOptions } from './options.ts'
 import { ResolvedRequest } from './resolved-request.ts'
 import { DnsResolver } from './resolver.ts'
@@ -18,12 +19,12 @@ import { DnsResolver } from './resolver.ts'
  */
 export function dns(options?: DnsOptions | null): Interceptor {
   const resolver = new DnsResolver(readDnsOptions(options))
-  const destinations = new DestinationReader()
+  const destinations = new OriginTable(destinationOf)
   return ownInterceptor((dispatch, own, _life, held) => (opts, handler) => {
     // A dispatcher of one origin sends there whatever the request names.
     const origin = isCall(opts, handler) ? own || opts.origin : null
     const isOrigin = typeof origin === 'string' || origin instanceof URL
-    const destination = isOrigin ? destinations.read(origin) : null
+    const destination = isOrigin ? destinations.get(String(origin)) : null
     if (destination === null) return dispatch(opts, handler)
     let named: DispatchOptions
     try {
@@ -31,8 +32,8 @@ export function dns(options?: DnsOptions | null): Interceptor {
     } catch (error) {
       return refuse(opts, handler, error)
     }
-    const hasChoice = own === undefined
-    return new ResolvedRequest(named, handler, dispatch, resolver, destination, hasChoice, held).start()
+    const call = { opts: named, handler, dispatch, held }
+    return new ResolvedRequest(call, resolver, destination, own === undefined).start()
   })
 }
 

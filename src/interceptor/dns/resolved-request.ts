@@ -4,17 +4,14 @@
  */
 import { now } from '../../base/loop/clock.ts'
 import { withoutPollution } from '../../base/object/own-options.ts'
-import type { Dispatch } from '../../dispatcher/compose.ts'
 import { InformationalError, type RequestErrorContext } from '../../errors.ts'
 import type { Attempt } from '../../relay/attempt.ts'
 import { codeOf } from '../../relay/error-facts.ts'
 import { HeldCall } from '../../relay/held-call.ts'
-import { RelayedRequest } from '../../relay/relayed-request.ts'
+import { type Call, RelayedRequest } from '../../relay/relayed-request.ts'
 import { replayOf } from '../../relay/replay.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
-import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import type { HeldRequests } from '../../request/dispatching.ts'
 import { replaceOrigin } from '../../request/logical-origin.ts'
 import { describeUnsent } from '../../request/unsent-error.ts'
 import type { Destination } from './destination.ts'
@@ -28,35 +25,21 @@ interface Trial {
 }
 
 export class ResolvedRequest extends RelayedRequest implements Waiter {
-  readonly #dispatch: Dispatch
   readonly #resolver: DnsResolver
   readonly #destination: Destination
-  readonly #opts: DispatchOptions
   /** False if the dispatcher connects by itself, wherever a request is meant to go. */
   readonly #hasChoice: boolean
-  readonly #held: HeldRequests | undefined
   readonly #queued: number = now()
   #state: HeldCall | Trial | 'started' = 'started'
   #accepted = true
   #tried: Set<string> | null = null
 
-  /** `opts` is a copy. */
-  constructor(
-    opts: DispatchOptions,
-    handler: DispatchHandler,
-    dispatch: Dispatch,
-    resolver: DnsResolver,
-    destination: Destination,
-    hasChoice: boolean,
-    held: HeldRequests | undefined,
-  ) {
-    super(handler)
-    this.#opts = opts
-    this.#dispatch = dispatch
+  /** The options are a copy. */
+  constructor(call: Call, resolver: DnsResolver, destination: Destination, hasChoice: boolean) {
+    super(call)
     this.#resolver = resolver
     this.#destination = destination
     this.#hasChoice = hasChoice
-    this.#held = held
   }
 
   start(): boolean {
@@ -67,10 +50,10 @@ export class ResolvedRequest extends RelayedRequest implements Waiter {
       this.#fail(error as Error)
       return false
     }
-    if (entry !== null) this.#send(entry, null)
+    if (entry !== null) this.#sendTo(entry, null)
     else {
       const leave = (): void => this.#resolver.leave(this.#destination, this)
-      const call = new HeldCall(this.#opts, this.downstream, this.#held, leave)
+      const call = new HeldCall(this.opts, this.downstream, this.held, leave)
       this.#state = call
       this.#resolver.lookUp(this.#destination, this)
       if (this.#state === call) this.downstream.announce()
@@ -79,7 +62,7 @@ export class ResolvedRequest extends RelayedRequest implements Waiter {
   }
 
   onRecords(entry: DnsRecords | null): void {
-    this.#goOn(() => (entry === null ? this.#failUnknown() : this.#send(entry, null)))
+    this.#goOn(() => (entry === null ? this.#failUnknown() : this.#sendTo(entry, null)))
   }
 
   onLookupError(error: Error): void {
@@ -95,11 +78,11 @@ export class ResolvedRequest extends RelayedRequest implements Waiter {
   }
 
   #described(error: Error): Error {
-    return describeUnsent(error, this.#opts, this.#destination.origin, 'connecting', this.#queued)
+    return describeUnsent(error, this.opts, this.#destination.origin, 'connecting', this.#queued)
   }
 
   /** `failure` is that of the address before. */
-  #send(entry: DnsRecords, failure: Error | null): void {
+  #sendTo(entry: DnsRecords, failure: Error | null): void {
     try {
       const target = this.#resolver.choose(this.#destination, entry, this.#tried)
       if (target === null) {
@@ -108,7 +91,7 @@ export class ResolvedRequest extends RelayedRequest implements Waiter {
         return
       }
       this.#state = { entry, target }
-      this.#accepted = this.sendBelow(this.#dispatch, this.#optionsFor(target))
+      this.#accepted = this.send(this.#optionsFor(target))
     } catch (error) {
       this.#fail(error as Error)
     }
@@ -116,7 +99,7 @@ export class ResolvedRequest extends RelayedRequest implements Waiter {
 
   #optionsFor(sent: string): DispatchOptions {
     const { origin: logical, hostname: name } = this.#destination
-    return replaceOrigin(withoutPollution({ ...this.#opts }), { logical, name, sent })
+    return replaceOrigin(withoutPollution({ ...this.opts }), { logical, name, sent })
   }
 
   override onStarted(attempt: Attempt, context: unknown): void {
@@ -133,10 +116,10 @@ export class ResolvedRequest extends RelayedRequest implements Waiter {
     const trial = typeof state === 'object' && 'target' in state ? state : null
     const unreached = this.#hasChoice && isConnectError(error) ? trial : null
     this.#note(unreached, error)
-    if (unreached !== null && !this.downstream.aborted && replayOf(this.#opts.body) !== 'spent') {
+    if (unreached !== null && !this.downstream.aborted && replayOf(this.opts.body) !== 'spent') {
       this.#tried ??= new Set()
       this.#tried.add(unreached.target)
-      this.#send(unreached.entry, error)
+      this.#sendTo(unreached.entry, error)
     } else super.onFailed(attempt, error)
   }
 
@@ -155,7 +138,7 @@ export class ResolvedRequest extends RelayedRequest implements Waiter {
 
   #fail(error: Error): void {
     this.#accepted = false
-    destroyBodyOf(this.#opts, error)
+    destroyBodyOf(this.opts, error)
     this.downstream.fail(error)
   }
 }

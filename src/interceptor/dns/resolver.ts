@@ -6,6 +6,7 @@ import { clearTimer, startTimer } from '../../base/loop/timer.ts'
 import { loadDns } from '../../base/node/lazy-modules.ts'
 import { coverPollution } from '../../base/object/own-options.ts'
 import { ConnectTimeoutError } from '../../errors.ts'
+import { RecentKeys } from '../../relay/recent-keys.ts'
 import { addressOrigin, type Destination } from './destination.ts'
 import type { DnsLookup, DnsLookupOptions, DnsSettings } from './options.ts'
 import {
@@ -20,10 +21,12 @@ import {
   takeTurn,
 } from './records.ts'
 import { StoredNames } from './storage.ts'
-import { UnreachedAddresses } from './unreached-addresses.ts'
 
 /** As long as a connection may take to be made by default: a function of the caller may never call back. */
 const LOOKUP_TIMEOUT = 10_000
+
+/** Milliseconds for which an address is left alone to which a connection failed. */
+const AVOIDED_FOR = 10_000
 
 /** Waits for a lookup. Its methods do not throw. */
 export interface Waiter {
@@ -35,7 +38,8 @@ export interface Waiter {
 export class DnsResolver {
   readonly #settings: DnsSettings
   readonly #names: StoredNames
-  readonly #unreached = new UnreachedAddresses()
+  /** Addresses, by name, to which a connection failed: others are used meanwhile. */
+  readonly #unreached = new RecentKeys(AVOIDED_FOR)
   /** By host name. */
   readonly #lookups = new Map<string, Set<Waiter>>()
 
@@ -168,7 +172,7 @@ export class DnsResolver {
 
   /** There is a connection. */
   onReached(destination: Destination, target: string): void {
-    if (!this.#unreached.isEmpty) this.#unreached.delete(keyOf(destination, target))
+    this.#unreached.delete(keyOf(destination, target))
   }
 }
 

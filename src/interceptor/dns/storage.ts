@@ -16,32 +16,16 @@ export interface DnsStorage {
   full(): boolean
 }
 
-export class MapStorage implements DnsStorage {
-  readonly #entries = new Map<string, DnsRecords>()
+export class MapStorage extends Map<string, DnsRecords> implements DnsStorage {
   readonly #maxItems: number
 
   constructor(maxItems: number) {
+    super()
     this.#maxItems = maxItems
   }
 
-  get size(): number {
-    return this.#entries.size
-  }
-
-  get(name: string): DnsRecords | undefined {
-    return this.#entries.get(name)
-  }
-
-  set(name: string, records: DnsRecords): void {
-    this.#entries.set(name, records)
-  }
-
-  delete(name: string): void {
-    this.#entries.delete(name)
-  }
-
   full(): boolean {
-    return this.#entries.size >= this.#maxItems
+    return this.size >= this.#maxItems
   }
 }
 

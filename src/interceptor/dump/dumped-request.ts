@@ -5,15 +5,12 @@
 import type { Duplex } from 'node:stream'
 import { RequestAbortedError } from '../../errors.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { Attempt } from '../../relay/attempt.ts'
+import type { Attempt } from '../../relay/attempt.ts'
 import { DiscardedBody } from '../../relay/discarded-body.ts'
-import { RelayedRequest } from '../../relay/relayed-request.ts'
-import type { Head, ResponseSource } from '../../relay/response-source.ts'
-import type { DispatchHandler } from '../../request/dispatch-handler.ts'
-import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { type Call, RelayedRequest } from '../../relay/relayed-request.ts'
+import type { Head } from '../../relay/response-source.ts'
 
-export class DumpedRequest extends RelayedRequest implements ResponseSource {
-  readonly attempt: Attempt
+export class DumpedRequest extends RelayedRequest {
   readonly #hasBody: boolean
   readonly #maxSize: number
   /** There is no source of a request body from which more may be read. */
@@ -22,35 +19,26 @@ export class DumpedRequest extends RelayedRequest implements ResponseSource {
   /** The caller had its final call, and the response is still read. */
   #rest: DiscardedBody | null = null
 
-  constructor(handler: DispatchHandler, { method, body }: DispatchOptions, maxSize: number) {
-    super(handler)
+  constructor(call: Call, maxSize: number) {
+    super(call)
+    const { method, body } = call.opts
     this.#hasBody = method !== 'HEAD'
     this.#maxSize = maxSize
     this.#isWhole = typeof body !== 'object' || body === null || ArrayBuffer.isView(body)
-    this.downstream.source = this
-    this.attempt = new Attempt(this, this.downstream)
   }
 
   /**
    * Lets the caller go and reads on. There is nothing to read if the request has not started, and a body that
    * is still being sent has a source that must not be read any more.
    */
-  abort(reason: unknown): void {
+  override abort(reason: unknown): void {
     if (!this.downstream.started || !(this.#isWhole || this.attempt.isSent)) {
-      this.attempt.abort(reason)
+      super.abort(reason)
       return
     }
     this.#rest = new DiscardedBody(() => this.attempt.abort(reason))
     this.#rest.begin(null, this.#hasBody)
     // The caller may have paused.
-    this.attempt.resume()
-  }
-
-  pause(): void {
-    this.attempt.pause()
-  }
-
-  resume(): void {
     this.attempt.resume()
   }
 

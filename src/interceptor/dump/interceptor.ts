@@ -26,7 +26,7 @@ export function dump(options?: DumpInterceptorOptions | null): Interceptor {
     if (!isCall(opts, handler)) return dispatch(opts, handler)
     const limit = limitOf(opts, maxSize)
     if (limit === null) return refuse(opts, handler, new InvalidArgumentError(REFUSAL))
-    return new DumpedRequest(handler, opts, limit).attempt.send(dispatch, opts)
+    return new DumpedRequest({ opts, handler, dispatch }, limit).send()
   })
 }
 

@@ -6,6 +6,7 @@ import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { blockedError, type Refusal } from '../../guard/guard.ts'
 import type { GuardPolicy } from '../../guard/options.ts'
 import { type Place, placeOf, placeOfAuthority, placeOfSent } from '../../guard/place.ts'
+import { OriginTable } from '../../relay/origin-key.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
@@ -16,9 +17,6 @@ import {
   type GuardInterceptorSettings,
   readGuardInterceptorOptions,
 } from './options.ts'
-
-/** Programs talk to a few origins. */
-const MAX_KNOWN = 256
 
 /**
  * An interceptor that refuses requests to hosts, ports and schemes that are not allowed. Put it before
@@ -45,7 +43,7 @@ export function guard(options?: GuardPolicy | GuardInterceptorOptions | null): I
 
 class OriginChecks {
   readonly #settings: GuardInterceptorSettings
-  readonly #known = new Map<string, Refusal | null>()
+  readonly #known = new OriginTable((origin) => this.#refusePlace(placeOf(origin)))
 
   constructor(settings: GuardInterceptorSettings) {
     this.#settings = settings
@@ -63,13 +61,7 @@ class OriginChecks {
   }
 
   #refuseOrigin(origin: string): Refusal | null {
-    const known = this.#known.get(origin)
-    if (known !== undefined) return known
-    const refusal = this.#refusePlace(placeOf(origin))
-    if (!this.#settings.guard.isConstant) return refusal
-    if (this.#known.size >= MAX_KNOWN) this.#known.clear()
-    this.#known.set(origin, refusal)
-    return refusal
+    return this.#settings.guard.isConstant ? this.#known.get(origin) : this.#refusePlace(placeOf(origin))
   }
 
   /** What the receiver is asked to connect to: the target of a tunnel, or of a request in absolute form. */

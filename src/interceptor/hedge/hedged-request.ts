@@ -4,15 +4,13 @@
  */
 import type { Duplex } from 'node:stream'
 import { clearTimer, startTimer } from '../../base/loop/timer.ts'
-import type { Dispatch, OwnOrigin } from '../../dispatcher/compose.ts'
+import type { OwnOrigin } from '../../dispatcher/compose.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { Attempt, type AttemptOwner } from '../../relay/attempt.ts'
-import { Downstream } from '../../relay/downstream.ts'
+import { Attempt } from '../../relay/attempt.ts'
 import { HeldResponse } from '../../relay/held-response.ts'
 import { originKey } from '../../relay/origin-key.ts'
-import type { Head, ResponseSource } from '../../relay/response-source.ts'
-import type { DispatchHandler } from '../../request/dispatch-handler.ts'
-import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { type Call, RelayedRequest } from '../../relay/relayed-request.ts'
+import type { Head } from '../../relay/response-source.ts'
 import { optionsOfAttempt } from '../retry/repeat.ts'
 import type { HedgeSettings } from './options.ts'
 
@@ -22,10 +20,7 @@ import type { HedgeSettings } from './options.ts'
  */
 const MAX_HELD = 65_536
 
-export class HedgedRequest implements AttemptOwner, ResponseSource {
-  readonly #downstream: Downstream
-  readonly #dispatch: Dispatch
-  readonly #opts: DispatchOptions
+export class HedgedRequest extends RelayedRequest {
   readonly #settings: HedgeSettings
   readonly #own: OwnOrigin
   /**
@@ -40,37 +35,29 @@ export class HedgedRequest implements AttemptOwner, ResponseSource {
   #timer: ReturnType<typeof setTimeout> | null = null
   #sent = 0
 
-  constructor(
-    opts: DispatchOptions,
-    handler: DispatchHandler,
-    dispatch: Dispatch,
-    settings: HedgeSettings,
-    own: OwnOrigin,
-  ) {
-    this.#opts = opts
-    this.#downstream = new Downstream(handler)
-    this.#downstream.source = this
-    this.#dispatch = dispatch
+  constructor(call: Call, settings: HedgeSettings, own: OwnOrigin) {
+    super(call)
+    this.downstream.source = this
     this.#settings = settings
     this.#own = own
-    settings.budget?.onRequest(originKey(opts, own))
+    settings.budget?.onRequest(originKey(call.opts, own))
   }
 
   /** Dispatches the first attempt. Throws what the dispatcher throws. */
   start(): boolean {
-    const accepted = this.#send()
+    const accepted = this.send()
     this.#schedule()
     return accepted
   }
 
-  #send(): boolean {
+  override send(): boolean {
     // Any attempt may have to be given up in its queue.
-    const attempt = new Attempt(this, this.#first === null ? this.#downstream : null, true)
+    const attempt = new Attempt(this, this.#first === null ? this.downstream : null, true)
     this.#first ??= attempt
     this.#attempts.set(attempt, null)
     this.#sent++
     try {
-      return attempt.send(this.#dispatch, optionsOfAttempt(this.#opts, null))
+      return attempt.send(this.dispatch!, optionsOfAttempt(this.opts, null))
     } catch (error) {
       this.#attempts.delete(attempt)
       throw error
@@ -78,7 +65,7 @@ export class HedgedRequest implements AttemptOwner, ResponseSource {
   }
 
   #schedule(): void {
-    const isOver = this.#winner !== null || this.#downstream.settled
+    const isOver = this.#winner !== null || this.downstream.settled
     if (isOver || this.#sent >= this.#settings.maxAttempts) return
     this.#timer = startTimer(() => this.#onDelay(), this.#settings.delay)
     // The attempts that run keep the process alive.
@@ -87,9 +74,9 @@ export class HedgedRequest implements AttemptOwner, ResponseSource {
 
   #onDelay(): void {
     const { budget } = this.#settings
-    if (budget !== null && !budget.withdraw(originKey(this.#opts, this.#own))) return
+    if (budget !== null && !budget.withdraw(originKey(this.opts, this.#own))) return
     try {
-      this.#send()
+      this.send()
     } catch {
       // The attempts that run go on.
     }
@@ -101,13 +88,13 @@ export class HedgedRequest implements AttemptOwner, ResponseSource {
     this.#timer = null
   }
 
-  onStarted(attempt: Attempt, context: unknown): void {
-    if (attempt === this.#first || !this.#downstream.started) {
-      this.#downstream.start(context, attempt.controller)
+  override onStarted(attempt: Attempt, context: unknown): void {
+    if (attempt === this.#first || !this.downstream.started) {
+      this.downstream.start(context, attempt.controller)
     }
   }
 
-  onHead(attempt: Attempt, head: Head): void {
+  override onHead(attempt: Attempt, head: Head): void {
     const { statusCode, headers } = head
     if (this.#winner === null && statusCode >= 200) {
       const isBad = statusCode >= 500 || statusCode === 429
@@ -120,7 +107,7 @@ export class HedgedRequest implements AttemptOwner, ResponseSource {
       }
       this.#win(attempt)
     }
-    if (attempt === (this.#winner ?? this.#first)) this.#downstream.head(head, attempt.controller)
+    if (attempt === (this.#winner ?? this.#first)) this.downstream.head(head, attempt.controller)
   }
 
   /** Whether another attempt may still bring a good response. */
@@ -132,13 +119,13 @@ export class HedgedRequest implements AttemptOwner, ResponseSource {
   #win(winner: Attempt): void {
     this.#winner = winner
     this.#stopTimer()
-    if (this.#downstream.paused) winner.pause()
+    if (this.downstream.paused) winner.pause()
     for (const attempt of [...this.#attempts.keys()]) if (attempt !== winner) attempt.abort()
   }
 
-  onData(attempt: Attempt, chunk: Buffer): void {
+  override onData(attempt: Attempt, chunk: Buffer): void {
     if (attempt === this.#winner) {
-      this.#downstream.data(chunk)
+      super.onData(attempt, chunk)
       return
     }
     const held = this.#attempts.get(attempt)
@@ -146,47 +133,47 @@ export class HedgedRequest implements AttemptOwner, ResponseSource {
     if (held && held.body.size > MAX_HELD) this.#release(attempt, held)
   }
 
-  onEnd(attempt: Attempt, trailers: HeaderObject): void {
+  override onEnd(attempt: Attempt, trailers: HeaderObject): void {
     const held = this.#attempts.get(attempt)
-    if (attempt === this.#winner) this.#downstream.end(trailers, attempt.controller)
+    if (attempt === this.#winner) this.downstream.end(trailers, attempt.controller)
     else if (held) held.outcome = { trailers }
   }
 
-  onUpgrade(attempt: Attempt, head: Head, socket: Duplex): void {
+  override onUpgrade(attempt: Attempt, head: Head, socket: Duplex): void {
     this.#win(attempt)
-    this.#downstream.upgrade(head, socket, attempt.controller)
+    this.downstream.upgrade(head, socket, attempt.controller)
   }
 
-  onFailed(attempt: Attempt, error: Error): void {
+  override onFailed(attempt: Attempt, error: Error): void {
     this.#attempts.delete(attempt)
-    if (attempt === this.#winner) this.#downstream.fail(error)
-    if (this.#winner !== null || this.#downstream.aborted || this.#hasHope(null)) return
+    if (attempt === this.#winner) this.downstream.fail(error)
+    if (this.#winner !== null || this.downstream.aborted || this.#hasHope(null)) return
     for (const [kept, held] of this.#attempts) {
       this.#release(kept, held!)
       return
     }
     this.#stopTimer()
-    this.#downstream.fail(error)
+    this.downstream.fail(error)
   }
 
   /** No better response came than this one, or it is too long to wait for one. */
   #release(attempt: Attempt, held: HeldResponse): void {
-    this.#downstream.contain(() => {
+    this.downstream.contain(() => {
       this.#win(attempt)
-      held.passTo(this.#downstream, attempt.controller)
+      held.passTo(this.downstream, attempt.controller)
     })
   }
 
-  abort(reason: unknown): void {
+  override abort(reason: unknown): void {
     this.#stopTimer()
     for (const attempt of [...this.#attempts.keys()]) attempt.abort(reason)
   }
 
-  pause(): void {
+  override pause(): void {
     this.#winner?.pause()
   }
 
-  resume(): void {
+  override resume(): void {
     this.#winner?.resume()
   }
 }

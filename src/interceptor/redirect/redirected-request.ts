@@ -4,12 +4,12 @@
  */
 import type { Duplex } from 'node:stream'
 import { ignoreRejection } from '../../base/loop/stray-promise.ts'
-import type { Dispatch, OwnOrigin } from '../../dispatcher/compose.ts'
+import type { OwnOrigin } from '../../dispatcher/compose.ts'
 import { InvalidArgumentError, MaxRedirectsError } from '../../errors.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { Attempt, type AttemptOwner } from '../../relay/attempt.ts'
+import type { Attempt } from '../../relay/attempt.ts'
 import { DiscardedBody } from '../../relay/discarded-body.ts'
-import { Downstream } from '../../relay/downstream.ts'
+import { type Call, RelayedRequest } from '../../relay/relayed-request.ts'
 import { replayOf } from '../../relay/replay.ts'
 import {
   type Followed,
@@ -20,7 +20,6 @@ import {
   withFollowed,
 } from '../../relay/response-facts.ts'
 import type { Head } from '../../relay/response-source.ts'
-import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { redirectContext, VisitedUrls } from './context.ts'
 import { dropsBody, locationOf, nextRequest, targetOf } from './next-request.ts'
@@ -32,14 +31,9 @@ interface Next {
   readonly after: FollowedRedirect
 }
 
-export class RedirectedRequest implements AttemptOwner {
-  readonly #dispatch: Dispatch
+export class RedirectedRequest extends RelayedRequest {
   readonly #settings: RedirectSettings
   readonly #own: OwnOrigin
-  readonly #downstream: Downstream
-  #attempt: Attempt
-  /** Of the attempt. */
-  #opts: DispatchOptions
   #urls: VisitedUrls
   #followed: readonly FollowedRedirect[] = NONE_FOLLOWED
   /** Of the dispatcher below. */
@@ -47,43 +41,33 @@ export class RedirectedRequest implements AttemptOwner {
   /** The attempt was answered with a redirect, and this is left to read of its body. */
   #redirect: { readonly next: Next; readonly body: DiscardedBody } | null = null
 
-  constructor(
-    dispatch: Dispatch,
-    settings: RedirectSettings,
-    opts: DispatchOptions,
-    handler: DispatchHandler,
-    own: OwnOrigin,
-  ) {
-    this.#dispatch = dispatch
+  constructor(call: Call, settings: RedirectSettings, own: OwnOrigin) {
+    super(call)
     this.#settings = settings
-    this.#opts = opts
     this.#own = own
-    this.#urls = new VisitedUrls(opts, own, null)
-    this.#downstream = new Downstream(handler)
-    this.#attempt = new Attempt(this, this.#downstream)
-    this.#downstream.source = this.#attempt
+    this.#urls = new VisitedUrls(call.opts, own, null)
   }
 
-  /** The first one, for a caller that dispatches it. */
-  get attempt(): Attempt {
-    return this.#attempt
+  /** The first attempt, for a caller that dispatches it. */
+  first(): Attempt {
+    return this.begin()
   }
 
-  onStarted({ controller }: Attempt, context: unknown): void {
+  override onStarted({ controller }: Attempt, context: unknown): void {
     this.#context = context
-    this.#downstream.start(redirectContext(context, this.#urls), controller)
+    this.downstream.start(redirectContext(context, this.#urls), controller)
   }
 
-  onHead(attempt: Attempt, head: Head): void {
+  override onHead(attempt: Attempt, head: Head): void {
     if (this.#redirect !== null) return
     const next = head.statusCode < 200 ? null : this.#nextAfter(head)
     if (next === null) {
-      this.#downstream.head(head, attempt.controller, this.#factsOf(attempt))
+      this.downstream.head(head, attempt.controller, this.#factsOf(attempt))
       return
     }
     const body = new DiscardedBody(() => attempt.abort())
     this.#redirect = { next, body }
-    body.begin(head.headers, this.#opts.method !== 'HEAD')
+    body.begin(head.headers, this.opts.method !== 'HEAD')
   }
 
   /** For whoever is further out: the redirects that led to the response. */
@@ -96,7 +80,7 @@ export class RedirectedRequest implements AttemptOwner {
     const location = locationOf(statusCode, headers)
     const from = location === null ? null : this.#urls.last
     if (location === null || from === null) return null
-    const opts = this.#opts
+    const opts = this.opts
     if (!dropsBody(statusCode, opts.method) && replayOf(opts.body) !== 'always') return null
     const { maxRedirections, throwOnMaxRedirect } = this.#settings
     if (this.#followed.length >= maxRedirections) {
@@ -120,42 +104,40 @@ export class RedirectedRequest implements AttemptOwner {
     return allowed
   }
 
-  onData(_attempt: Attempt, chunk: Buffer): void {
+  override onData(attempt: Attempt, chunk: Buffer): void {
     if (this.#redirect !== null) this.#redirect.body.take(chunk.length)
-    else this.#downstream.data(chunk)
+    else super.onData(attempt, chunk)
   }
 
-  onEnd({ controller }: Attempt, trailers: HeaderObject): void {
+  override onEnd(attempt: Attempt, trailers: HeaderObject): void {
     // The connection is free when this call has returned: a pool would open another one.
     if (this.#redirect !== null) queueMicrotask(() => this.#follow())
-    else this.#downstream.end(trailers, controller)
+    else super.onEnd(attempt, trailers)
     this.#redirect?.body.stop()
   }
 
-  onUpgrade(attempt: Attempt, head: Head, socket: Duplex): void {
-    this.#downstream.upgrade(head, socket, attempt.controller, this.#factsOf(attempt))
+  override onUpgrade(attempt: Attempt, head: Head, socket: Duplex): void {
+    this.downstream.upgrade(head, socket, attempt.controller, this.#factsOf(attempt))
   }
 
-  onFailed(_attempt: Attempt, error: Error): void {
+  override onFailed(attempt: Attempt, error: Error): void {
     this.#redirect?.body.stop()
     // The redirect is known: that its body broke off does no harm.
-    if (this.#redirect !== null && !this.#downstream.aborted) this.#follow()
-    else this.#downstream.fail(error)
+    if (this.#redirect !== null && !this.downstream.aborted) this.#follow()
+    else super.onFailed(attempt, error)
   }
 
   #follow(): void {
-    if (this.#redirect === null || this.#downstream.settled) return
+    if (this.#redirect === null || this.downstream.settled) return
     const { opts, after } = this.#redirect.next
     this.#redirect = null
-    this.#opts = opts
+    this.opts = opts
     this.#followed = [...this.#followed, after]
     this.#urls = new VisitedUrls(opts, this.#own, this.#urls)
-    this.#attempt = new Attempt(this, this.#downstream, true)
-    this.#downstream.source = this.#attempt
     try {
-      this.#attempt.send(this.#dispatch, opts)
+      this.begin(this.downstream, true).send(this.dispatch!, opts)
     } catch (error) {
-      this.#downstream.contain(() => this.#downstream.fail(error as Error))
+      this.downstream.contain(() => this.downstream.fail(error as Error))
     }
   }
 }

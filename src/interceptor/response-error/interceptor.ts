@@ -1,14 +1,13 @@
 /** `interceptors.responseError`: a status of 400 or above fails the request. */
 import { BodyBytes } from '../../base/bytes/body-bytes.ts'
-import { type Dispatch, type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
+import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { ResponseError } from '../../errors.ts'
 import { integerFrom, option, orAny, readLoosely } from '../../options.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { Attempt } from '../../relay/attempt.ts'
 import { DiscardedBody } from '../../relay/discarded-body.ts'
-import { RelayedRequest } from '../../relay/relayed-request.ts'
+import { type Call, RelayedRequest } from '../../relay/relayed-request.ts'
 import type { Head } from '../../relay/response-source.ts'
-import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
 import { shownPath } from '../../request/error-context.ts'
@@ -36,7 +35,7 @@ export function responseError(options?: ResponseErrorOptions | null): Intercepto
   return ownInterceptor(
     (dispatch) => (opts, handler) =>
       isCall(opts, handler)
-        ? new CheckedRequest(handler, opts, maxSize).send(dispatch)
+        ? new CheckedRequest({ opts, handler, dispatch }, maxSize).send()
         : dispatch(opts, handler),
   )
 }
@@ -51,19 +50,13 @@ interface Collecting {
 }
 
 class CheckedRequest extends RelayedRequest {
-  readonly #opts: DispatchOptions
   readonly #maxSize: number
   /** The response is an error, and this has come of it. */
   #collecting: Collecting | null = null
 
-  constructor(handler: DispatchHandler, opts: DispatchOptions, maxSize: number) {
-    super(handler)
-    this.#opts = opts
+  constructor(call: Call, maxSize: number) {
+    super(call)
     this.#maxSize = maxSize
-  }
-
-  send(dispatch: Dispatch): boolean {
-    return this.sendBelow(dispatch, this.#opts)
   }
 
   override onHead(attempt: Attempt, head: Head): void {
@@ -109,7 +102,7 @@ class CheckedRequest extends RelayedRequest {
     const bodyTruncated = isCutOff || size > this.#maxSize
     const body = bodyValue(Buffer.from(kept.own().buffer), headers, bodyTruncated)
     const error = new ResponseError('Response Error', statusCode, { headers, body, bodyTruncated })
-    this.downstream.fail(described(error, this.#opts))
+    this.downstream.fail(described(error, this.opts))
   }
 }
 

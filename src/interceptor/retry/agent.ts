@@ -55,7 +55,8 @@ export class RetryAgent extends LifecycleDispatcher {
   }
 
   protected override accept(opts: DispatchOptions, handler: DispatchHandler): boolean {
-    const request = retriedRequest(opts, handler, this.#dispatch, this.#settings, this[HELD], this.#owner)
+    const call = { opts, handler, dispatch: this.#dispatch, held: this[HELD] }
+    const request = retriedRequest(call, this.#settings, this.#owner)
     this.#requests.add(request)
     try {
       return request.start()

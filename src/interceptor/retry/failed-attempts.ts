@@ -8,7 +8,8 @@ import { RequestRetryError } from '../../errors.ts'
 import { errorFacts } from '../../relay/error-facts.ts'
 import type { Head } from '../../relay/response-source.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import { note, retryAfterOf } from './policy.ts'
+import { note } from './policy.ts'
+import { retryAfterOf } from './retry-after.ts'
 
 /** One failed attempt. */
 export interface RetryAttempt {

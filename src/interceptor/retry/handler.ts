@@ -34,7 +34,7 @@ export class RetryHandler extends ForwardingHandler {
     }
     const opts = withoutPollution({ ...options })
     const settings = readRetryOptions(opts.retryOptions)
-    super(new RetriedRequest(opts, toDispatchHandler(handler), dispatch, settings, undefined, null).attempt)
+    super(new RetriedRequest({ opts, handler: toDispatchHandler(handler), dispatch }, settings, null).attempt)
   }
 }
 

@@ -1,8 +1,8 @@
 /** `interceptors.retry`: sends requests again that have failed, if that can do no harm. */
-import { type Dispatch, type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
-import type { DispatchHandler } from '../../request/dispatch-handler.ts'
-import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import { type HeldRequests, isCall } from '../../request/dispatching.ts'
+
+import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
+import type { Call } from '../../relay/relayed-request.ts'
+import { isCall } from '../../request/dispatching.ts'
 import {
   type RetryDispatchOptions,
   type RetryOptions,
@@ -23,21 +23,18 @@ export function retry(options?: RetryOptions | null): Interceptor {
     return (opts, handler) => {
       // A wrong call is for the dispatcher to refuse.
       if (!isCall(opts, handler)) return dispatch(opts, handler)
-      return retriedRequest(opts, handler, dispatch, composed, held).start()
+      return retriedRequest({ opts, handler, dispatch, held }, composed).start()
     }
   })
 }
 
 /** A request with the options of its caller merged over those of the interceptor or the agent. */
 export function retriedRequest(
-  opts: DispatchOptions,
-  handler: DispatchHandler,
-  dispatch: Dispatch,
+  call: Call,
   settings: RetrySettings,
-  held: HeldRequests | undefined,
   owner: RetryOwner | null = null,
 ): RetriedRequest {
-  const { retryOptions } = opts as RetryDispatchOptions
+  const { retryOptions } = call.opts as RetryDispatchOptions
   const own = retryOptions ? readRetryOptions(retryOptions, settings) : settings
-  return new RetriedRequest(optionsToRepeat(opts, own), handler, dispatch, own, held, owner)
+  return new RetriedRequest({ ...call, opts: optionsToRepeat(call.opts, own) }, own, owner)
 }

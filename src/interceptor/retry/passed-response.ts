@@ -4,6 +4,7 @@
  * that answers with anything else must not get its bytes joined to those that the caller has.
  */
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import { announcedLength, fieldText } from '../../relay/fields.ts'
 import type { ResponseFacts } from '../../relay/response-facts.ts'
 import type { Head } from '../../relay/response-source.ts'
 import type { RetrySettings } from './options.ts'
@@ -106,7 +107,7 @@ export class PassedResponse {
   refusal({ statusCode, headers }: Head): string | null {
     const known = this.#range!
     if (statusCode === 200 && this.#received === 0 && known.isWhole) {
-      const length = lengthOf(headers)
+      const length = announcedLength({ headers })
       if (known.total !== null && length !== null && length !== known.total) return LENGTH_MISMATCH
       return this.#otherIdentity(headers)
     }
@@ -140,8 +141,8 @@ export class PassedResponse {
 
   #otherIdentity(headers: HeaderObject): string | null {
     for (const { name, message, mayLack, mayGain } of IDENTITY) {
-      const before = fieldOf(this.head.headers, name)
-      const after = fieldOf(headers, name)
+      const before = fieldText(this.head.headers, name)
+      const after = fieldText(headers, name)
       if (before === after || (after === null && mayLack) || (before === null && mayGain)) continue
       return message
     }
@@ -152,9 +153,9 @@ export class PassedResponse {
 /** Null for a response that cannot be completed. */
 function rangeOf({ statusCode, headers }: Head, resume: 'any' | 'strong' | false): PassedRange | null {
   if (resume === false || (resume === 'strong' && strongTag(headers) === null)) return null
-  if (fieldOf(headers, 'accept-ranges') === 'none') return null
+  if (fieldText(headers, 'accept-ranges') === 'none') return null
   if (statusCode === 200) {
-    const length = lengthOf(headers)
+    const length = announcedLength({ headers })
     return { first: 0, last: length === null ? null : length - 1, total: length, isWhole: true }
   }
   // Without `content-range` it has several parts, each with a range of its own.
@@ -163,32 +164,20 @@ function rangeOf({ statusCode, headers }: Head, resume: 'any' | 'strong' | false
 }
 
 function contradictsItself(range: ContentRange | null, headers: HeaderObject): boolean {
-  const length = lengthOf(headers)
+  const length = announcedLength({ headers })
   return range !== null && length !== null && length !== range.last - range.first + 1
-}
-
-/** Several lines of one of these fields are joined, so that they are equal only as a whole. */
-function fieldOf(headers: HeaderObject, name: string): string | null {
-  if (!Object.hasOwn(headers, name)) return null
-  const value = headers[name]
-  return value === undefined ? null : String(value)
-}
-
-function lengthOf(headers: HeaderObject): number | null {
-  const text = fieldOf(headers, 'content-length')
-  return text !== null && /^\d+$/.test(text) ? Number(text) : null
 }
 
 /** Weak tags are for representations that are only equivalent; their bytes must not be joined. */
 function strongTag(headers: HeaderObject): string | null {
-  const tag = fieldOf(headers, 'etag')
+  const tag = fieldText(headers, 'etag')
   if (tag === null || tag.startsWith('W/')) return null
   // Servers leave the quotes out, and then expect the tag without them.
   return /^(?:"[\x21\x23-\x7e\x80-\xff]*"|[\x21\x23-\x7e\x80-\xff]+)$/.test(tag) ? tag : null
 }
 
 function readContentRange(headers: HeaderObject): ContentRange | null {
-  const match = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/.exec(fieldOf(headers, 'content-range') ?? '')
+  const match = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/.exec(fieldText(headers, 'content-range') ?? '')
   if (match === null) return null
   const [first, last] = [Number(match[1]), Number(match[2])]
   const total = match[3] === '*' ? null : Number(match[3])

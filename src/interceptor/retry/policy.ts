@@ -12,7 +12,7 @@ import { beginsAnew } from '../../relay/replay.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { DEFAULT_ERROR_CODES, type RetrySettings, shownRetryOptions } from './options.ts'
 import { isRepeatable } from './repeat.ts'
-import { readRetryAfter } from './retry-after.ts'
+import { retryAfterOf } from './retry-after.ts'
 
 /** No retry. */
 export const GIVE_UP = -1
@@ -142,10 +142,6 @@ function delayOf(facts: ErrorFacts, counter: number, settings: RetrySettings): n
 function askedDelay({ headers, retryAfter }: ErrorFacts): number | null {
   if (typeof retryAfter === 'number') return retryAfter
   return typeof headers === 'object' && headers !== null ? retryAfterOf(headers) : null
-}
-
-export function retryAfterOf(headers: HeaderObject): number | null {
-  return Object.hasOwn(headers, 'retry-after') ? readRetryAfter(headers['retry-after']) : null
 }
 
 function backoff(counter: number, settings: RetrySettings): number {

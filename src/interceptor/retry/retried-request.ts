@@ -6,20 +6,17 @@
 import type { Duplex } from 'node:stream'
 import { now } from '../../base/loop/clock.ts'
 import { clearTimer, startTimer } from '../../base/loop/timer.ts'
-import type { Dispatch } from '../../dispatcher/compose.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { Attempt, type AttemptOwner } from '../../relay/attempt.ts'
+import type { Attempt } from '../../relay/attempt.ts'
 import { DiscardedBody } from '../../relay/discarded-body.ts'
-import { Downstream } from '../../relay/downstream.ts'
 import { HeldCall } from '../../relay/held-call.ts'
 import { HeldResponse } from '../../relay/held-response.ts'
 import { originKey } from '../../relay/origin-key.ts'
+import { type Call, RelayedRequest } from '../../relay/relayed-request.ts'
 import { replayOf } from '../../relay/replay.ts'
-import type { Head, ResponseSource } from '../../relay/response-source.ts'
+import type { Head } from '../../relay/response-source.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
-import type { DispatchHandler } from '../../request/dispatch-handler.ts'
-import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import type { HeldRequests, Refusable } from '../../request/dispatching.ts'
+import type { Refusable } from '../../request/dispatching.ts'
 import { FailedAttempts, statusError } from './failed-attempts.ts'
 import type { RetrySettings } from './options.ts'
 import { firstRefusal, PassedResponse } from './passed-response.ts'
@@ -52,64 +49,47 @@ const RUNNING: State = { at: 'running' }
 const RESPONDING: State = { at: 'responding' }
 const SETTLED: State = { at: 'settled' }
 
-export class RetriedRequest implements AttemptOwner, ResponseSource, Refusable {
-  readonly #dispatch: Dispatch
-  readonly #opts: DispatchOptions
+export class RetriedRequest extends RelayedRequest implements Refusable {
   readonly #settings: RetrySettings
-  readonly #held: HeldRequests | undefined
   readonly #owner: RetryOwner | null
-  readonly #downstream: Downstream
   /** Only if there is a deadline. */
   readonly #startedAt: number
   readonly #failed = new FailedAttempts()
-  /** The one that runs, or the last one. */
-  attempt: Attempt
   #state: State = RUNNING
   /** Null until a final head was passed on. */
   #response: PassedResponse | null = null
 
-  constructor(
-    opts: DispatchOptions,
-    handler: DispatchHandler,
-    dispatch: Dispatch,
-    settings: RetrySettings,
-    held: HeldRequests | undefined,
-    owner: RetryOwner | null,
-  ) {
-    this.#opts = opts
-    this.#dispatch = dispatch
+  constructor(call: Call, settings: RetrySettings, owner: RetryOwner | null) {
+    super(call)
     this.#settings = settings
-    this.#held = held
     this.#owner = owner
     this.#startedAt = settings.deadline === null ? 0 : now()
-    this.#downstream = new Downstream(handler)
-    this.#downstream.source = this
-    this.attempt = new Attempt(this, this.#downstream)
-    settings.budget?.onRequest(originKey(opts, settings.ownOrigin))
+    this.begin()
+    settings.budget?.onRequest(originKey(call.opts, settings.ownOrigin))
   }
 
   /** Dispatches the first attempt. Throws what the dispatcher throws. */
   start(): boolean {
-    return this.attempt.send(this.#dispatch, optionsOfAttempt(this.#opts, null))
+    return this.attempt.send(this.dispatch!, optionsOfAttempt(this.opts, null))
   }
 
   /** While it is held. */
   refuse(error: unknown): void {
-    this.#downstream.contain(() => this.#settle(error as Error))
+    this.downstream.contain(() => this.#settle(error as Error))
     this.attempt.abort(error)
   }
 
-  onStarted({ controller }: Attempt, context: unknown): void {
-    if (this.#response === null) this.#downstream.start(context, controller)
+  override onStarted({ controller }: Attempt, context: unknown): void {
+    if (this.#response === null) this.downstream.start(context, controller)
   }
 
-  onHead({ controller }: Attempt, head: Head): void {
+  override onHead({ controller }: Attempt, head: Head): void {
     const isRunning = this.#state.at === 'running'
     if (head.statusCode < 200) {
-      if (this.#response === null) this.#downstream.head(head, controller)
+      if (this.#response === null) this.downstream.head(head, controller)
     } else if (this.#state.at === 'responding') {
       // What becomes of a second final head is the handler's decision.
-      this.#downstream.head(head, controller)
+      this.downstream.head(head, controller)
     } else if (isRunning && this.#response !== null) {
       this.#goOn(this.#response, head)
     } else if (isRunning) {
@@ -119,11 +99,11 @@ export class RetriedRequest implements AttemptOwner, ResponseSource, Refusable {
 
   /** The first final head. */
   #answer(head: Head): void {
-    if (this.#settings.statusCodes.has(head.statusCode) && mayAnswerAgain(this.#opts, this.#settings)) {
+    if (this.#settings.statusCodes.has(head.statusCode) && mayAnswerAgain(this.opts, this.#settings)) {
       this.#onBadStatus(head)
       return
     }
-    const refusal = firstRefusal(this.#opts.method, head, this.#settings)
+    const refusal = firstRefusal(this.opts.method, head, this.#settings)
     if (refusal === null) this.#pass(head)
     else this.#refuse(refusal, head)
   }
@@ -131,26 +111,26 @@ export class RetriedRequest implements AttemptOwner, ResponseSource, Refusable {
   /** The handler gets this response. */
   #pass(head: Head): void {
     this.#respond(new PassedResponse(head))
-    this.#downstream.head(head, this.attempt.controller)
+    this.downstream.head(head, this.attempt.controller)
   }
 
   #respond(response: PassedResponse): void {
     this.#state = RESPONDING
     this.#response = response
-    if (this.#downstream.paused) this.attempt.pause()
+    if (this.downstream.paused) this.attempt.pause()
   }
 
-  onData(_attempt: Attempt, chunk: Buffer): void {
+  override onData(_attempt: Attempt, chunk: Buffer): void {
     const state = this.#state
     if (state.at === 'responding') {
       const refusal = this.#response!.take(chunk.length)
-      if (refusal === null) this.#downstream.data(chunk)
+      if (refusal === null) this.downstream.data(chunk)
       else this.#refuse(refusal)
     } else if (state.at === 'discarding') state.body.take(chunk.length)
     else if (state.at === 'held') state.response.body.add(chunk)
   }
 
-  onEnd({ controller }: Attempt, trailers: HeaderObject): void {
+  override onEnd(attempt: Attempt, trailers: HeaderObject): void {
     const state = this.#state
     if (state.at === 'responding') {
       const refusal = this.#response!.refusalOfEnd()
@@ -159,21 +139,21 @@ export class RetriedRequest implements AttemptOwner, ResponseSource, Refusable {
         return
       }
       this.#release()
-      this.#downstream.end(trailers, controller)
+      super.onEnd(attempt, trailers)
     } else if (state.at === 'held') state.response.outcome = { trailers }
     else this.#onDiscarded()
   }
 
-  onUpgrade({ controller }: Attempt, head: Head, socket: Duplex): void {
+  override onUpgrade(attempt: Attempt, head: Head, socket: Duplex): void {
     this.#release()
-    this.#downstream.upgrade(head, socket, controller)
+    super.onUpgrade(attempt, head, socket)
   }
 
-  onFailed(_attempt: Attempt, error: Error): void {
+  override onFailed(_attempt: Attempt, error: Error): void {
     const state = this.#state
     if (state.at === 'held') state.response.outcome = { error }
     else if (state.at === 'running' || state.at === 'responding') {
-      if (this.#downstream.aborted || !this.#canBeginAgain(error)) this.#settle(error)
+      if (this.downstream.aborted || !this.#canBeginAgain(error)) this.#settle(error)
       else this.#decide(error)
     } else this.#onDiscarded()
   }
@@ -193,9 +173,9 @@ export class RetriedRequest implements AttemptOwner, ResponseSource, Refusable {
   #canBeginAgain(error: Error | null | undefined): boolean {
     // A handler threw it. A policy could not hand it back: for its callback it means another attempt.
     if (error === null || error === undefined) return false
-    const replay = replayOf(this.#opts.body)
+    const replay = replayOf(this.opts.body)
     if (replay === 'spent' || (replay === 'unread' && !isUnsent(error))) return false
-    return this.#response?.canGoOn(this.#opts.method, this.attempt.facts, this.#settings) ?? true
+    return this.#response?.canGoOn(this.opts.method, this.attempt.facts, this.#settings) ?? true
   }
 
   #onBadStatus(head: Head): void {
@@ -219,7 +199,7 @@ export class RetriedRequest implements AttemptOwner, ResponseSource, Refusable {
     const body = new DiscardedBody(() => this.attempt.abort())
     this.#state = { at: 'discarding', body, then }
     this.attempt.resume()
-    body.begin(headers, this.#opts.method !== 'HEAD')
+    body.begin(headers, this.opts.method !== 'HEAD')
   }
 
   /** A head after that of the response: its body continues the response, or the request fails. */
@@ -253,22 +233,22 @@ export class RetriedRequest implements AttemptOwner, ResponseSource, Refusable {
   }
 
   #delayAfter(error: Error): number {
-    return decide(error, this.#failed.count, this.#opts, this.#startedAt, this.#settings)
+    return decide(error, this.#failed.count, this.opts, this.#startedAt, this.#settings)
   }
 
   /** No dispatcher has the request until the next attempt. */
   #hold(): HeldCall {
-    return new HeldCall(this.#opts, this.#downstream, undefined, () => this.#release())
+    return new HeldCall(this.opts, this.downstream, undefined, () => this.#release())
   }
 
   /** `asking` is the state until the caller's policy answers; any other one makes the answer void. */
   #ask(error: Error, asking: State & { timer: unknown }): void {
     this.#state = asking
-    this.#held?.add(this)
-    this.#downstream.announce()
-    asking.timer = askPolicy(error, this.#failed.count, this.#opts, this.#settings, (result) => {
+    this.held?.add(this)
+    this.downstream.announce()
+    asking.timer = askPolicy(error, this.#failed.count, this.opts, this.#settings, (result) => {
       if (this.#state !== asking) return
-      this.#downstream.contain(() => {
+      this.downstream.contain(() => {
         if (asking.at === 'held') this.#onVerdict(error, asking.response, result)
         else if (result === null) this.#again(error)
         else this.#settle(result)
@@ -284,61 +264,60 @@ export class RetriedRequest implements AttemptOwner, ResponseSource, Refusable {
       else this.#again(error)
     } else if (outcome !== null && 'error' in outcome) this.#settle(outcome.error)
     else {
-      this.#held?.delete(this)
+      this.held?.delete(this)
       this.#pass(head)
       while (body.size > 0) this.onData(this.attempt, body.shiftOwn()!)
       if (outcome !== null) this.onEnd(this.attempt, outcome.trailers)
-      else if (!this.#downstream.paused) this.attempt.resume()
+      else if (!this.downstream.paused) this.attempt.resume()
     }
   }
 
   #wait(error: Error, delay: number): void {
-    this.#failed.onRetry(error, delay, this.#opts)
-    this.#state = { at: 'waiting', call: this.#hold(), timer: startTimer(() => this.#begin(), delay) }
-    this.#held?.add(this)
-    this.#downstream.announce()
+    this.#failed.onRetry(error, delay, this.opts)
+    this.#state = { at: 'waiting', call: this.#hold(), timer: startTimer(() => this.#beginAgain(), delay) }
+    this.held?.add(this)
+    this.downstream.announce()
   }
 
   #again(error: Error): void {
-    this.#failed.onRetry(error, null, this.#opts)
-    this.#begin()
+    this.#failed.onRetry(error, null, this.opts)
+    this.#beginAgain()
   }
 
-  #begin(): void {
+  #beginAgain(): void {
     if (this.#state.at === 'waiting') this.#state.call.release()
-    this.#held?.delete(this)
+    this.held?.delete(this)
     this.#state = RUNNING
-    this.attempt = new Attempt(this, this.#response === null ? this.#downstream : null, true)
-    this.#downstream.source = this
+    const attempt = this.begin(this.#response === null ? this.downstream : null, true)
     try {
-      this.attempt.send(this.#dispatch, optionsOfAttempt(this.#opts, this.#response?.fields() ?? null))
+      attempt.send(this.dispatch!, optionsOfAttempt(this.opts, this.#response?.fields() ?? null))
     } catch (error) {
-      this.#downstream.contain(() => this.#settle(error as Error))
+      this.downstream.contain(() => this.#settle(error as Error))
     }
   }
 
-  abort(reason: unknown): void {
+  override abort(reason: unknown): void {
     const isOurs = this.#state.at === 'running' || this.#state.at === 'responding'
     // The error that the attempt fails with ends the request.
     if (!isOurs) this.#release()
-    this.attempt.abort(reason)
+    super.abort(reason)
   }
 
-  pause(): void {
+  override pause(): void {
     if (this.#state.at === 'running' || this.#state.at === 'responding') this.attempt.pause()
   }
 
-  resume(): void {
+  override resume(): void {
     if (this.#state.at === 'running' || this.#state.at === 'responding') this.attempt.resume()
   }
 
   /** The final call with an error. */
   #settle(error: Error): void {
     if (this.#state.at === 'settled') return
-    if (!this.#downstream.aborted) this.#failed.describe(error)
+    if (!this.downstream.aborted) this.#failed.describe(error)
     this.#release()
-    destroyBodyOf(this.#opts, error)
-    this.#downstream.fail(error)
+    destroyBodyOf(this.opts, error)
+    this.downstream.fail(error)
   }
 
   /** Nothing follows any more. */
@@ -349,7 +328,7 @@ export class RetriedRequest implements AttemptOwner, ResponseSource, Refusable {
     if (state.at === 'discarding') state.body.stop()
     if (state.at === 'waiting') state.call.release()
     if (state.at === 'waiting' || state.at === 'held') clearTimer(state.timer as NodeJS.Timeout)
-    this.#held?.delete(this)
+    this.held?.delete(this)
     this.#owner?.onSettled(this)
   }
 }

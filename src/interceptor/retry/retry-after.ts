@@ -1,4 +1,6 @@
 /** The `Retry-After` field of a response (RFC 9110 §10.2.3). */
+import type { HeaderObject } from '../../protocol/header-block.ts'
+import { fieldLines } from '../../relay/fields.ts'
 
 /** Longer than any date: a peer cannot make us look for one in megabytes. */
 const MAX_DATE_LENGTH = 40
@@ -9,15 +11,10 @@ const DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? /
 /**
  * Milliseconds to wait; null if the field is absent or unreadable. Of several lines, the longest wait counts.
  */
-export function readRetryAfter(value: string | string[] | null | undefined): number | null {
-  if (value === null || value === undefined) return null
-  if (!Array.isArray(value)) return readOne(value)
-  let longest: number | null = null
-  for (const line of value) {
-    const wait = readOne(line)
-    if (wait !== null && (longest === null || wait > longest)) longest = wait
-  }
-  return longest
+export function retryAfterOf(headers: HeaderObject): number | null {
+  const waits = [fieldLines(headers, 'retry-after') ?? []].flat().map(readOne)
+  const readable = waits.filter((wait) => wait !== null)
+  return readable.length === 0 ? null : Math.max(...readable)
 }
 
 function readOne(text: string): number | null {

@@ -28,6 +28,6 @@ export function throttle(options?: ThrottleOptions | null): Interceptor {
       return refuse(opts, handler, error)
     }
     if (key === null) return dispatch(opts, handler)
-    return shared.dispatch(opts, handler, key, priority, dispatch, held)
+    return shared.dispatch({ opts, handler, dispatch, held }, key, priority)
   })
 }

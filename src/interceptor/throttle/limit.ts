@@ -7,7 +7,7 @@
 import type { Linked, LinkedList } from '../../base/collection/linked-list.ts'
 import { clearTimer, startTimer } from '../../base/loop/timer.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { retryAfterOf } from '../retry/policy.ts'
+import { retryAfterOf } from '../retry/retry-after.ts'
 import { AdaptiveRate } from './adaptive-rate.ts'
 import type { ThrottleSettings } from './options.ts'
 import { TokenBucket } from './token-bucket.ts'
@@ -19,8 +19,8 @@ export interface LimitedRequest extends Waiting<LimitedRequest> {
   readonly hasWaited: boolean
   /** By the clock of the host; only if the rate is adaptive. */
   sentAt: number
-  /** Its turn has come. Never throws. */
-  send(): void
+  /** Never throws. */
+  onTurn(): void
   /** The server has asked for a wait of so many milliseconds, which is too long. Never throws. */
   giveUp(retryAfter: number): void
 }
@@ -67,10 +67,9 @@ interface Alarm {
 export class Limit implements Linked<Limit> {
   previous: Limit | null = null
   next: Limit | null = null
+  /** Null unless the host has it among those that it may forget. */
   listedIn: LinkedList<Limit> | null = null
   readonly key: string
-  /** The host has it among those that it may forget. */
-  isResting = false
   readonly #host: LimitHost
   readonly #settings: ThrottleSettings
   readonly #bucket: TokenBucket
@@ -150,7 +149,7 @@ export class Limit implements Linked<Limit> {
     if (this.#waiting.size > 0 && this.#hasRoom && this.#delay() === 0) {
       const request = this.#waiting.take()!
       this.admit(request)
-      request.send()
+      request.onTurn()
     }
     this.#offer()
   }

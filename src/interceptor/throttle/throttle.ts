@@ -3,10 +3,7 @@
 import { LinkedList } from '../../base/collection/linked-list.ts'
 import { RingQueue } from '../../base/collection/ring-queue.ts'
 import { now } from '../../base/loop/clock.ts'
-import type { Dispatch } from '../../dispatcher/compose.ts'
-import type { DispatchHandler } from '../../request/dispatch-handler.ts'
-import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import type { HeldRequests } from '../../request/dispatching.ts'
+import type { Call } from '../../relay/relayed-request.ts'
 import { Limit, type LimitHost } from './limit.ts'
 import type { ThrottleSettings } from './options.ts'
 import { ThrottledRequest } from './throttled-request.ts'
@@ -33,21 +30,14 @@ export class Throttle implements LimitHost {
   }
 
   /** Throws what the dispatcher throws, if the request is sent at once. */
-  dispatch(
-    opts: DispatchOptions,
-    handler: DispatchHandler,
-    key: string,
-    priority: number,
-    dispatch: Dispatch,
-    held: HeldRequests | undefined,
-  ): boolean {
+  dispatch(call: Call, key: string, priority: number): boolean {
     const limit = this.#limitOf(key)
-    const request = new ThrottledRequest(handler, dispatch, limit, priority, held)
-    if (this.#hasRoom && limit.isFree) return request.sendAtOnce(opts)
+    const request = new ThrottledRequest(call, limit, priority)
+    if (this.#hasRoom && limit.isFree) return request.sendAtOnce()
     try {
       const closedFor = limit.closedFor
-      if (closedFor !== null) return request.refuse(opts, closedFor)
-      return limit.isFull ? request.refuse(opts, null) : request.wait(opts)
+      if (closedFor !== null) return request.refuse(closedFor)
+      return limit.isFull ? request.refuse(null) : request.wait()
     } finally {
       this.onQuiet(limit)
     }
@@ -56,8 +46,7 @@ export class Throttle implements LimitHost {
   #limitOf(key: string): Limit {
     const known = this.#limits.get(key)
     if (known !== undefined) {
-      if (known.isResting) this.#idle.remove(known)
-      known.isResting = false
+      known.listedIn?.remove(known)
       return known
     }
     const limit = new Limit(key, this, this.#settings)
@@ -106,8 +95,7 @@ export class Throttle implements LimitHost {
   }
 
   onQuiet(limit: Limit): void {
-    if (limit.isResting || !limit.isIdle) return
-    limit.isResting = true
+    if (limit.listedIn !== null || !limit.isIdle) return
     this.#idle.push(limit)
     if (this.#idle.size > MAX_IDLE) this.#limits.delete(this.#idle.shift()!.key)
   }

@@ -1,7 +1,6 @@
 /** One request on its way through a throttle: waiting, if it has to → sent → over. */
 import type { Duplex } from 'node:stream'
 import type { LinkedList } from '../../base/collection/linked-list.ts'
-import type { Dispatch } from '../../dispatcher/compose.ts'
 import { ThrottledError } from '../../errors.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { Attempt } from '../../relay/attempt.ts'
@@ -9,13 +8,10 @@ import { errorFacts } from '../../relay/error-facts.ts'
 import { HeldCall } from '../../relay/held-call.ts'
 import { originKey } from '../../relay/origin-key.ts'
 import { refuse } from '../../relay/refusal.ts'
-import { RelayedRequest } from '../../relay/relayed-request.ts'
+import { type Call, RelayedRequest } from '../../relay/relayed-request.ts'
 import { ownOptions } from '../../relay/request-headers.ts'
 import type { Head } from '../../relay/response-source.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
-import type { DispatchHandler } from '../../request/dispatch-handler.ts'
-import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import type { HeldRequests } from '../../request/dispatching.ts'
 import { describeUnsent } from '../../request/unsent-error.ts'
 import type { Limit, LimitedRequest } from './limit.ts'
 
@@ -27,24 +23,14 @@ export class ThrottledRequest extends RelayedRequest implements LimitedRequest {
   order = 0
   sentAt = 0
   readonly #limit: Limit
-  readonly #dispatch: Dispatch
-  readonly #held: HeldRequests | undefined
   /** Of one that has waited; kept when it is sent, for its body. */
   #call: HeldCall | null = null
   /** It counts in its limit. */
   #isRunning = false
 
-  constructor(
-    handler: DispatchHandler,
-    dispatch: Dispatch,
-    limit: Limit,
-    priority: number,
-    held: HeldRequests | undefined,
-  ) {
-    super(handler)
-    this.#dispatch = dispatch
+  constructor(call: Call, limit: Limit, priority: number) {
+    super(call)
     this.#limit = limit
-    this.#held = held
     this.priority = priority
   }
 
@@ -53,10 +39,10 @@ export class ThrottledRequest extends RelayedRequest implements LimitedRequest {
   }
 
   /** Throws what the dispatcher throws. */
-  sendAtOnce(opts: DispatchOptions): boolean {
+  sendAtOnce(): boolean {
     this.#limit.admit(this)
     try {
-      return this.#send(opts)
+      return this.#send()
     } catch (error) {
       this.#leave(false, () => {})
       throw error
@@ -64,14 +50,13 @@ export class ThrottledRequest extends RelayedRequest implements LimitedRequest {
   }
 
   /** Waits for its turn; false if the headers cannot be read. */
-  wait(opts: DispatchOptions): boolean {
-    let copy: DispatchOptions
+  wait(): boolean {
     try {
-      copy = ownOptions(opts)
+      this.opts = ownOptions(this.opts)
     } catch (error) {
-      return refuse(opts, this.downstream.handler, error)
+      return refuse(this.opts, this.downstream.handler, error)
     }
-    this.#call = new HeldCall(copy, this.downstream, this.#held, () => this.#limit.abandon(this))
+    this.#call = new HeldCall(this.opts, this.downstream, this.held, () => this.#limit.abandon(this))
     this.#limit.add(this)
     this.downstream.announce()
     this.#limit.advance()
@@ -86,30 +71,29 @@ export class ThrottledRequest extends RelayedRequest implements LimitedRequest {
    * The queue is full, or the wait would be too long. What the handler throws comes out of `dispatch()`, as
    * with a dispatcher that is closed.
    */
-  refuse(opts: DispatchOptions, retryAfter: number | null): true {
+  refuse(retryAfter: number | null): true {
     const reason = retryAfter === null ? new ThrottledError() : tooLong(retryAfter)
-    const error = describeUnsent(reason, opts, originKey(opts), 'queued')
-    destroyBodyOf(opts, error)
+    const error = describeUnsent(reason, this.opts, originKey(this.opts), 'queued')
+    destroyBodyOf(this.opts, error)
     this.downstream.fail(error)
     return true
   }
 
-  send(): void {
-    const call = this.#call!
-    call.release()
+  onTurn(): void {
+    this.#call!.release()
     this.downstream.contain(() => {
       try {
-        this.#send(call.opts)
+        this.#send()
       } catch (error) {
-        destroyBodyOf(call.opts, error)
+        destroyBodyOf(this.opts, error)
         this.#leave(false, () => this.downstream.fail(error as Error))
       }
     })
   }
 
-  #send(opts: DispatchOptions): boolean {
+  #send(): boolean {
     this.#isRunning = true
-    return this.sendBelow(this.#dispatch, opts)
+    return this.send()
   }
 
   override onHead(attempt: Attempt, head: Head): void {
@@ -130,7 +114,7 @@ export class ThrottledRequest extends RelayedRequest implements LimitedRequest {
     const isRefused = errorFacts(error).fault === 'dispatcher'
     // A dispatcher that is closed leaves the body to the caller, who has given it away when the request began
     // to wait.
-    if (isRefused && this.#call !== null) destroyBodyOf(this.#call.opts, error)
+    if (isRefused && this.#call !== null) destroyBodyOf(this.opts, error)
     this.#leave(!isRefused, () => super.onFailed(attempt, error))
   }
 
