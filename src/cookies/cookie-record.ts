@@ -42,18 +42,7 @@ export function toDeletionRecord(name: unknown, attributes: unknown): CookieReco
     throw new TypeError('deleteCookie: attributes must be an object.')
   }
   const { domain, path } = (attributes ?? {}) as Record<PropertyKey, unknown>
-  return {
-    name: asString(name),
-    value: '',
-    expires: new Date(0),
-    maxAge: null,
-    domain: toOptionalText(domain),
-    path: toOptionalText(path),
-    secure: false,
-    httpOnly: false,
-    sameSite: null,
-    unparsed: [],
-  }
+  return toCookieRecord({ name: asString(name), value: '', expires: new Date(0), domain, path })
 }
 
 function toRequiredText(member: string, value: unknown): string {
@@ -68,15 +57,10 @@ function toOptionalText(value: unknown): string | null {
 /** Zero means "no date" only as a number; `new Date(0)` is the epoch, which deletes the cookie. */
 function toDate(value: unknown): Date | null {
   if (value === undefined || value === null) return null
-  let date: Date
-  if (typeof value === 'number') {
-    const milliseconds = toInteger(value)
-    if (milliseconds === 0) return null
-    date = new Date(milliseconds)
-  } else {
-    // The constructor converts any value, as the conversion rules demand; its type is narrower.
-    date = new Date(value as string)
-  }
+  const given = typeof value === 'number' ? toInteger(value) : value
+  if (given === 0) return null
+  // The constructor converts any value, as the conversion rules demand; its type is narrower.
+  const date = new Date(given as string)
   return Number.isNaN(date.getTime()) ? null : date
 }
 

@@ -10,11 +10,16 @@ const MAX_NAME_AND_VALUE_LENGTH = 4096
 /** RFC 6265bis §5.6: an attribute with a longer value counts as absent. */
 const MAX_ATTRIBUTE_VALUE_LENGTH = 1024
 
-const TAB = 0x09
-const SPACE = 0x20
-const DELETE = 0x7f
-const DIGIT_0 = 0x30
-const DIGIT_9 = 0x39
+/** Whatever is a control character other than a tab. */
+const CONTROL = /[^\t\x20-\x7e\x80-\uffff]/
+/** `Number` alone would take `+1`, `1e3`, `0x10` and the empty text. */
+const INTEGER = /^-?[0-9]+$/
+
+const SAME_SITES: ReadonlyMap<string, NonNullable<Cookie['sameSite']>> = new Map([
+  ['strict', 'Strict'],
+  ['lax', 'Lax'],
+  ['none', 'None'],
+])
 
 /** The pairs of a `Cookie` value; of two with one name the later stays. */
 export function parseCookieHeader(text: string): Record<string, string> {
@@ -36,7 +41,7 @@ export function parseCookieHeader(text: string): Record<string, string> {
  * `defaultPath`.
  */
 export function parseSetCookie(text: string, defaultPath = '/'): Cookie | null {
-  if (hasControlCharacter(text)) return null
+  if (CONTROL.test(text)) return null
 
   let end = pieceEnd(text, 0)
   const pair = text.slice(0, end)
@@ -67,7 +72,7 @@ function readAttribute(cookie: Cookie, item: string, defaultPath: string): void 
       break
     }
     case 'max-age':
-      if (isInteger(value)) cookie.maxAge = Number(value)
+      if (INTEGER.test(value)) cookie.maxAge = Number(value)
       break
     case 'domain':
       cookie.domain = lowerCaseAscii(value.startsWith('.') ? value.slice(1) : value)
@@ -81,52 +86,20 @@ function readAttribute(cookie: Cookie, item: string, defaultPath: string): void 
     case 'httponly':
       cookie.httpOnly = true
       break
-    case 'samesite':
-      readSameSite(cookie, value)
+    case 'samesite': {
+      const sameSite = SAME_SITES.get(value.toLowerCase())
+      if (sameSite !== undefined) cookie.sameSite = sameSite
       break
+    }
     default:
       cookie.unparsed ??= []
       cookie.unparsed.push(`${name}=${value}`)
   }
 }
 
-function readSameSite(cookie: Cookie, value: string): void {
-  switch (value.toLowerCase()) {
-    case 'strict':
-      cookie.sameSite = 'Strict'
-      break
-    case 'lax':
-      cookie.sameSite = 'Lax'
-      break
-    case 'none':
-      cookie.sameSite = 'None'
-      break
-  }
-}
-
 function pieceEnd(text: string, start: number): number {
   const semicolon = text.indexOf(';', start)
   return semicolon === -1 ? text.length : semicolon
-}
-
-function hasControlCharacter(text: string): boolean {
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    if ((code < SPACE && code !== TAB) || code === DELETE) return true
-  }
-  return false
-}
-
-/**
- * Digits, with at most a minus before them: `Number` alone would take `+1`, `1e3`, `0x10` and the empty text.
- */
-function isInteger(text: string): boolean {
-  const first = text.startsWith('-') ? 1 : 0
-  for (let i = first; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    if (code < DIGIT_0 || code > DIGIT_9) return false
-  }
-  return text.length > first
 }
 
 /** ASCII only: full case mapping turns U+212A, the Kelvin sign, into a `k`, and one domain into another. */

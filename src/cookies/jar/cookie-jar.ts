@@ -174,11 +174,9 @@ export class CookieJar {
 
   #restore(cookies: readonly (StoredCookie | null)[]): void {
     const now = this.#now()
-    const known: StoredCookie[] = []
-    for (const cookie of cookies) {
-      const admitted = cookie && readmit(cookie, this.#settings, now)
-      if (admitted !== null) known.push(admitted)
-    }
+    const known = cookies
+      .map((cookie) => cookie && readmit(cookie, this.#settings, now))
+      .filter((cookie) => cookie !== null)
     for (const cookie of fitting(known, this.#settings, now)) this.#store.put(cookie, now)
   }
 

@@ -41,16 +41,15 @@ export function admit(
 ): StoredCookie | null {
   const scope = scopeOf(wanted.domain ?? '', target.host, settings)
   if (scope === null) return null
-  const { secure, httpOnly, sameSite } = wanted
+  const { name, value, secure, httpOnly, sameSite } = wanted
   if (secure && !target.isSecure) return null
   if (httpOnly && !context.http) return null
   // §5.7: a request that another site caused must not set cookies that are for this site alone.
   if (sameSite !== 'None' && context.sameSiteContext === 'none') return null
   const cookie: StoredCookie = {
-    name: wanted.name,
-    value: wanted.value,
-    domain: scope.domain,
-    hostOnly: scope.hostOnly,
+    name,
+    value,
+    ...scope,
     path: wanted.path ?? ownPath,
     secure,
     httpOnly,
@@ -83,14 +82,10 @@ const PLAIN_HOST = /^(?!xn--)[a-z][a-z0-9-]{0,62}(?:\.(?!xn--)[a-z][a-z0-9-]{0,6
 /** As `URL` writes a host. */
 function isHost(text: string): boolean {
   if (PLAIN_HOST.test(text)) return true
-  const url = URL.canParse(`http://${text}`) ? new URL(`http://${text}`) : null
-  return url !== null && url.hostname === text
+  return URL.canParse(`http://${text}`) && new URL(`http://${text}`).hostname === text
 }
 
-interface Scope {
-  readonly domain: string
-  readonly hostOnly: boolean
-}
+type Scope = Pick<StoredCookie, 'domain' | 'hostOnly'>
 
 function scopeOf(domain: string, host: string, settings: JarSettings): Scope | null {
   if (domain === '') return { domain: host, hostOnly: true }
@@ -107,17 +102,11 @@ function isSound({ name, value, path, secure, sameSite }: StoredCookie): boolean
   if (!isCookieText(name) || name.includes('=') || !isCookieText(value)) return false
   if (name === '' && value === '') return false
   if (name.length + value.length > MAX_NAME_AND_VALUE) return false
-  return isPathText(path) && (sameSite !== 'None' || secure)
+  return !NOT_IN_PATH.test(path) && (sameSite !== 'None' || secure)
 }
 
-/** No control character and no character that is no byte: the path is written to files. */
-function isPathText(path: string): boolean {
-  for (let i = 0; i < path.length; i++) {
-    const code = path.charCodeAt(i)
-    if (code < 0x20 || code === 0x7f || code > 0xff) return false
-  }
-  return true
-}
+/** Control characters, and what is no byte: the path is written to files. */
+const NOT_IN_PATH = /[^\x20-\x7e\x80-\xff]/
 
 /**
  * §5.7: what the prefix of a name promises. Servers compare names in any letter case, so the letter case does not matter

@@ -49,9 +49,10 @@ export class CookieStore {
     this.#buckets.set(cookie.domain, bucket)
     bucket.set(keyOf(cookie), cookie)
     this.#evictions.add(cookie)
-    if (cookie.secure) this.#noteSecure(cookie)
+    if (cookie.secure) this.#secure.set(cookie.name, (this.#secure.get(cookie.name) ?? new Set()).add(cookie))
     this.#shrink(bucket, now)
-    this.#shrinkAll(now)
+    // No domain has more than its share here, so the order has two steps left: expired cookies, and all cookies.
+    while (this.size > this.#limits.maxCookies) this.delete(this.#evictions.first(now)!)
   }
 
   /** Notes that a cookie is sent. */
@@ -59,12 +60,6 @@ export class CookieStore {
     if (cookie.lastAccessTime === now) return
     cookie.lastAccessTime = now
     this.#evictions.moved(cookie)
-  }
-
-  #noteSecure(cookie: StoredCookie): void {
-    const sameName = this.#secure.get(cookie.name)
-    if (sameName === undefined) this.#secure.set(cookie.name, new Set([cookie]))
-    else sameName.add(cookie)
   }
 
   /** Removes a cookie, or the one that it would have replaced. */
@@ -122,10 +117,10 @@ export class CookieStore {
 
   /** Oldest first. Expired ones are removed on the way. */
   all(now: number): StoredCookie[] {
-    this.#dropExpired(now)
-    const cookies: StoredCookie[] = []
-    for (const bucket of this.#buckets.values()) for (const cookie of bucket.values()) cookies.push(cookie)
-    return cookies.sort(byAge)
+    for (let cookie = this.#evictions.expired(now); cookie !== null; cookie = this.#evictions.expired(now)) {
+      this.delete(cookie)
+    }
+    return [...this.#buckets.values()].flatMap((bucket) => [...bucket.values()]).sort(byAge)
   }
 
   /** Removes those that a test accepts, of one domain or of all, and returns how many had not expired. */
@@ -143,28 +138,12 @@ export class CookieStore {
     return count
   }
 
-  #dropExpired(now: number): void {
-    for (let cookie = this.#evictions.expired(now); cookie !== null; cookie = this.#evictions.expired(now)) {
-      this.delete(cookie)
-    }
-  }
-
   /** Expired cookies go first, then those that are not Secure, then any; among equals the one that was used least recently. */
   #shrink(bucket: Bucket, now: number): void {
     const { maxCookiesPerDomain } = this.#limits
     if (bucket.size <= maxCookiesPerDomain) return
     for (const cookie of bucket.values()) if (isExpired(cookie, now)) this.delete(cookie)
-    if (bucket.size > maxCookiesPerDomain) this.delete(firstToGo(bucket))
+    if (bucket.size <= maxCookiesPerDomain) return
+    this.delete([...bucket.values()].reduce((first, cookie) => (byWorth(cookie, first) < 0 ? cookie : first)))
   }
-
-  /** No domain has more than its share here, so the order has two steps left: expired cookies, and all cookies. */
-  #shrinkAll(now: number): void {
-    while (this.size > this.#limits.maxCookies) this.delete(this.#evictions.first(now)!)
-  }
-}
-
-function firstToGo(bucket: Bucket): StoredCookie {
-  let first: StoredCookie | null = null
-  for (const cookie of bucket.values()) if (first === null || byWorth(cookie, first) < 0) first = cookie
-  return first!
 }

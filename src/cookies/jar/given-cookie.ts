@@ -11,22 +11,20 @@ import type { WantedCookie } from './cookie-rules.ts'
 import { isCookieText } from './limits.ts'
 import type { JarCookie } from './stored-cookie.ts'
 
+const UNSAID: Omit<WantedCookie, 'name' | 'value'> = {
+  domain: null,
+  path: null,
+  expires: null,
+  maxAge: null,
+  secure: false,
+  httpOnly: false,
+  sameSite: null,
+}
+
 /** A `Set-Cookie` value. A path that is not absolute counts as that of the request. */
 export function readText(text: string, ownPath: string): WantedCookie | null {
   const cookie = parseSetCookie(text, ownPath)
-  if (cookie === null) return null
-  const { name, value, domain, path, expires, maxAge, secure, httpOnly, sameSite } = cookie
-  return {
-    name,
-    value,
-    domain: domain ?? null,
-    path: path ?? null,
-    expires: expires === undefined ? null : expires.valueOf(),
-    maxAge: maxAge ?? null,
-    secure: secure ?? false,
-    httpOnly: httpOnly ?? false,
-    sameSite: sameSite ?? null,
-  }
+  return cookie === null ? null : { ...UNSAID, ...cookie, expires: cookie.expires?.valueOf() ?? null }
 }
 
 /** A caller's object. The cookies that a jar returns can be set again. */
@@ -43,7 +41,7 @@ export function readObject(cookie: Cookie | JarCookie, ownPath: string): WantedC
     value,
     domain: record.domain === null || isOfHost ? null : readDomain(record.domain),
     path: path === null || path.startsWith('/') ? path : ownPath,
-    expires: expires === null ? null : expires.valueOf(),
+    expires: expires?.valueOf() ?? null,
     maxAge,
     secure,
     httpOnly,

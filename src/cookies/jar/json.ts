@@ -58,10 +58,8 @@ function toIso(time: number): string {
 
 /** Null in place of an entry that is not a cookie. */
 export function deserialize(data: unknown): (StoredCookie | null)[] {
-  const parsed = typeof data === 'string' ? parse(data) : data
-  const read = ownMembers(parsed)
-  const cookies = read?.('cookies')
-  if (read?.('version') !== 1 || !Array.isArray(cookies)) {
+  const { version, cookies } = membersOf(typeof data === 'string' ? parse(data) : data)
+  if (version !== 1 || !Array.isArray(cookies)) {
     throw new InvalidArgumentError('data must be the JSON form of a CookieJar')
   }
   return cookies.map(toCookie)
@@ -76,29 +74,17 @@ function parse(text: string): unknown {
   }
 }
 
-type Members = (name: string) => unknown
-
-/** Reads the members that a value has itself; null for what has none. */
-function ownMembers(value: unknown): Members | null {
-  if (typeof value !== 'object' || value === null) return null
-  return (name) => (Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined)
+/** Only those that a value has itself. */
+function membersOf(value: unknown): Record<string, unknown> {
+  return { __proto__: null, ...(value as object) }
 }
 
 function toCookie(entry: unknown): StoredCookie | null {
-  const read = ownMembers(entry)
-  if (read === null) return null
-  const name = read('name')
-  const value = read('value')
-  const domain = read('domain')
-  const path = read('path')
-  const hostOnly = read('hostOnly')
-  const secure = read('secure')
-  const httpOnly = read('httpOnly')
-  const sameSite = read('sameSite')
-  const expiry = read('expires')
+  const { expires: expiry, ...read } = membersOf(entry)
+  const { name, value, domain, path, hostOnly, secure, httpOnly, sameSite } = read
   const expires = expiry === null ? null : toTime(expiry)
-  const creationTime = toTime(read('creationTime'))
-  const lastAccessTime = toTime(read('lastAccessTime'))
+  const creationTime = toTime(read['creationTime'])
+  const lastAccessTime = toTime(read['lastAccessTime'])
   if (typeof name !== 'string' || typeof value !== 'string') return null
   if (typeof domain !== 'string' || typeof path !== 'string') return null
   if (typeof hostOnly !== 'boolean' || typeof secure !== 'boolean' || typeof httpOnly !== 'boolean')

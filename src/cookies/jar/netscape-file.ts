@@ -11,9 +11,7 @@ const HEAD = '# Netscape HTTP Cookie File\n# https://curl.se/docs/http-cookies.h
 const HTTP_ONLY = '#HttpOnly_'
 
 export function writeNetscape(cookies: readonly StoredCookie[]): string {
-  let text = HEAD
-  for (const cookie of cookies) text += lineOf(cookie)
-  return text
+  return HEAD + cookies.map(lineOf).join('')
 }
 
 /** Empty for a cookie that contains a tab, which the format cannot hold. */
@@ -52,17 +50,8 @@ function readLine(line: string, now: number): StoredCookie | null {
   if (line.startsWith('#') && !httpOnly) return null
   const fields = (httpOnly ? line.slice(HTTP_ONLY.length) : line).split('\t')
   // Editors cut the tab before an empty value.
-  if (fields.length === 6) fields.push('')
-  if (fields.length !== 7) return null
-  const [host, wide, path, secure, expires, name, value] = fields as [
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-  ]
+  if (fields.length !== 6 && fields.length !== 7) return null
+  const [host = '', wide = '', path = '', secure = '', expires = '', name = '', value = ''] = fields
   const expiry = readExpiry(expires)
   if (expiry === undefined) return null
   const domain = withBrackets((host.startsWith('.') ? host.slice(1) : host).toLowerCase())

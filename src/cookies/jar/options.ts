@@ -42,18 +42,9 @@ export interface CookieContext {
   sameSiteContext?: 'strict' | 'lax' | 'none' | null | undefined
 }
 
-export interface JarSettings {
-  readonly isPublicSuffix: (domain: string) => boolean
-  readonly now: () => number
-  readonly maxCookies: number
-  readonly maxCookiesPerDomain: number
-  readonly trustLoopback: boolean
-}
-
-export interface RequestContext {
-  readonly http: boolean
-  readonly sameSiteContext: 'strict' | 'lax' | 'none'
-}
+type Settled<T> = { readonly [K in keyof T]-?: NonNullable<T[K]> }
+export type JarSettings = Settled<CookieJarOptions>
+export type RequestContext = Settled<CookieContext>
 
 const DEFAULT_CONTEXT: RequestContext = { http: true, sameSiteContext: 'strict' }
 

@@ -2,15 +2,11 @@
  * Owns which cookies of a file a jar keeps: those that would be left if they had come one by one. A file may have many times as
  * many as a jar, so they are cut to its limits before any of them is stored.
  */
+import type { StoreLimits } from './cookie-store.ts'
 import { byWorth, isExpired, keyOf, type StoredCookie } from './stored-cookie.ts'
 
-interface Limits {
-  readonly maxCookies: number
-  readonly maxCookiesPerDomain: number
-}
-
 /** In the order of the file. */
-export function fitting(cookies: readonly StoredCookie[], limits: Limits, now: number): StoredCookie[] {
+export function fitting(cookies: readonly StoredCookie[], limits: StoreLimits, now: number): StoredCookie[] {
   const distinct = lastOfEach(cookies, now)
   return leastRecentCut(domainsCut(distinct, limits.maxCookiesPerDomain), limits.maxCookies)
 }
