@@ -4,6 +4,7 @@
  * gigabytes is therefore decoded as it is read.
  */
 import { BodyBytes } from '../base/bytes/body-bytes.ts'
+import { asBuffer } from '../base/bytes/source-bytes.ts'
 import { runtimeNextTick } from '../base/loop/runtime-turns.ts'
 import { type Decoder, isDecodable, openDecoders, readCodings, type Truncation } from './decoders.ts'
 import { decodeWhole, MAX_WHOLE_BYTES } from './whole-body.ts'
@@ -160,17 +161,16 @@ export class ContentDecoding {
 
   /** All of the body is there. False if streams have to decode it. */
   #decodeHeld({ body }: Holding): boolean {
-    let decoded: Buffer | null = null
     if (body.size > 0) {
+      let decoded: Buffer | null = null
       try {
         decoded = decodeWhole(this.#codings[0]!, this.#truncation, body.view())
       } catch {
         // A stream delivers what can be decoded before its error.
-        return false
       }
       if (decoded === null) return false
+      if (decoded.length > 0) this.#target.onDecoded(decoded)
     }
-    if (decoded !== null && decoded.length > 0) this.#target.onDecoded(decoded)
     this.#finish()
     return true
   }
@@ -193,14 +193,13 @@ export class ContentDecoding {
     if (state.at === 'over') return null
     if (state.at === 'streaming') return state
     const decoders = openDecoders(this.#codings, this.#truncation)
-    const onWorked = (): void => this.#onWorked()
     const streaming: Streaming = {
       at: 'streaming',
       decoders,
       waiting: state.body,
       isWorking: false,
       isFull: false,
-      onWorked,
+      onWorked: () => this.#onWorked(),
     }
     this.#state = streaming
     this.#target.onDecoders?.(decoders)
@@ -222,11 +221,6 @@ export class ContentDecoding {
     })
     last.on('end', () => this.#finish())
   }
-}
-
-/** The same memory. */
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 /** The rest of the body did not come with its beginning. */

@@ -2,9 +2,10 @@
  * The decoders of content codings (RFC 9110 §8.4.1), as streams of the runtime. Each decoder flushes after every
  * chunk.
  */
-import { Transform } from 'node:stream'
+import type { Transform } from 'node:stream'
 import type * as zlib from 'node:zlib'
 import { loadZlib } from '../base/node/lazy-modules.ts'
+import { type Callback, WrappedTransform } from './wrapped-transform.ts'
 import { ZstdFrames } from './zstd-frames.ts'
 
 /** A stream that decodes one coding. */
@@ -19,152 +20,123 @@ const MAX_CODINGS = 5
 /** 2²³ bytes: RFC 9659 limits the window that an HTTP zstd decoder has to support. */
 const ZSTD_WINDOW_LOG_MAX = 23
 
-/** Missing from the types of Node 20. */
-export interface ZstdModule {
-  createZstdDecompress?(options: object): Transform
-  zstdDecompressSync?(bytes: Uint8Array, options?: object): Buffer
-}
-
 /** Decodes `deflate`. It should be in zlib format, but some servers send it without the zlib header. */
-class InflateEither extends Transform {
-  readonly #truncation: Truncation
-  #inner: Transform | null = null
+class InflateEither extends WrappedTransform {
+  readonly #options: object
   /** The coded data has ended. Bytes after it are ignored, as other decoders do. */
   #isOver = false
-  /** Waits until the inner stream takes more, or has ended. */
-  #waiting: (() => void) | null = null
 
-  constructor(truncation: Truncation) {
+  constructor(options: object) {
     super()
-    this.#truncation = truncation
+    this.#options = options
   }
 
-  override _transform(
-    chunk: Buffer,
-    _encoding: BufferEncoding,
-    callback: (error?: Error | null) => void,
-  ): void {
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: Callback): void {
     if (chunk.length === 0 || this.#isOver) {
       callback()
       return
     }
-    this.#inner ??= this.#open(chunk[0]!)
-    if (this.#inner.write(chunk)) callback()
-    else this.#waiting = callback
+    this.inner ??= this.#open(chunk[0]!)
+    if (this.inner.write(chunk)) callback()
+    else this.waiting = callback
   }
 
-  override _flush(callback: (error?: Error | null) => void): void {
-    if (this.#inner === null || this.#isOver) {
+  override _flush(callback: Callback): void {
+    if (this.inner === null || this.#isOver) {
       callback()
       return
     }
-    this.#waiting = callback
-    this.#inner.end()
-  }
-
-  override _read(size: number): void {
-    this.#inner?.resume()
-    super._read(size)
-  }
-
-  #goOn(): void {
-    const waiting = this.#waiting
-    this.#waiting = null
-    waiting?.()
-  }
-
-  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    this.#inner?.destroy()
-    callback(error)
+    this.waiting = callback
+    this.inner.end()
   }
 
   #open(first: number): Transform {
     const { createInflate, createInflateRaw } = loadZlib()
-    const options = zlibOptions(this.#truncation)
-    const inner = isZlibFormat(first) ? createInflate(options) : createInflateRaw(options)
-    inner.on('data', (chunk: Buffer) => {
-      if (!this.push(chunk)) inner.pause()
-    })
-    inner.on('drain', () => this.#goOn())
+    const inner = isZlibFormat(first) ? createInflate(this.#options) : createInflateRaw(this.#options)
     // It ends where the coded data does, which may be before all input was written.
     inner.on('end', () => {
       this.#isOver = true
-      this.#goOn()
     })
-    inner.on('error', (error) => this.destroy(error))
-    return inner
+    return this.connect(inner)
   }
 }
 
 /** The low half of the first byte is the compression method, which is 8 in zlib format (RFC 1950 §2.2). */
-export function isZlibFormat(first: number): boolean {
+function isZlibFormat(first: number): boolean {
   return (first & 0x0f) === 8
 }
 
+/** Missing from the types of Node 20. */
+type Zlib = typeof zlib & {
+  createZstdDecompress?(options: object): Transform
+  zstdDecompressSync?(bytes: Uint8Array, options: object): Buffer
+}
+
+/** The decoder of a coding: for a stream, and for a body that is all there. */
+interface ContentCoding {
+  options(truncation: Truncation): object
+  open(options: object, zlib: Zlib): Decoder
+  decode(bytes: Uint8Array, options: object, zlib: Zlib): Buffer
+}
+
 /** Without `finishFlush`, the end of the input must be the end of the coded data. */
-function zlibOptions(truncation: Truncation): zlib.ZlibOptions {
-  const { Z_SYNC_FLUSH: flush } = loadZlib().constants
+function flushing(flush: number, truncation: Truncation): object {
   return truncation === 'accepted' ? { flush, finishFlush: flush } : { flush }
 }
 
-function brotliOptions(truncation: Truncation): zlib.BrotliOptions {
-  const { BROTLI_OPERATION_FLUSH: flush } = loadZlib().constants
-  return truncation === 'accepted' ? { flush, finishFlush: flush } : { flush }
+const GZIP: ContentCoding = {
+  options: (truncation) => flushing(loadZlib().constants.Z_SYNC_FLUSH, truncation),
+  open: (options, { createGunzip }) => createGunzip(options),
+  decode: (bytes, options, { gunzipSync }) => gunzipSync(bytes, options),
 }
 
-/** The end of the input is checked elsewhere: runtimes differ in what they make of it. */
-function zstdOptions(): object {
-  const constants = loadZlib().constants as unknown as Record<string, number>
-  return {
-    flush: constants['ZSTD_e_continue'],
-    finishFlush: constants['ZSTD_e_flush'],
-    params: { [constants['ZSTD_d_windowLogMax']!]: ZSTD_WINDOW_LOG_MAX },
-  }
-}
-
-function openZstd(): Decoder {
-  return (loadZlib() as typeof zlib & ZstdModule).createZstdDecompress!(zstdOptions())
-}
-
-/** For the runtime's decoder of a coding. */
-export function decoderOptions(coding: string, truncation: Truncation): object {
-  switch (coding) {
-    case 'br':
-      return brotliOptions(truncation)
-    case 'zstd':
-      return zstdOptions()
-    default:
-      return zlibOptions(truncation)
-  }
-}
+const CODINGS: ReadonlyMap<string, ContentCoding> = new Map([
+  ['gzip', GZIP],
+  ['x-gzip', GZIP],
+  [
+    'deflate',
+    {
+      options: GZIP.options,
+      open: (options) => new InflateEither(options),
+      decode: (bytes, options, { inflateSync, inflateRawSync }) =>
+        isZlibFormat(bytes[0]!) ? inflateSync(bytes, options) : inflateRawSync(bytes, options),
+    },
+  ],
+  [
+    'br',
+    {
+      options: (truncation) => flushing(loadZlib().constants.BROTLI_OPERATION_FLUSH, truncation),
+      open: (options, { createBrotliDecompress }) => createBrotliDecompress(options),
+      decode: (bytes, options, { brotliDecompressSync }) => brotliDecompressSync(bytes, options),
+    },
+  ],
+  [
+    'zstd',
+    {
+      // The end of the input is checked elsewhere: runtimes differ in what they make of it.
+      options: () => {
+        const constants = loadZlib().constants as unknown as Record<string, number>
+        return {
+          flush: constants['ZSTD_e_continue'],
+          finishFlush: constants['ZSTD_e_flush'],
+          params: { [constants['ZSTD_d_windowLogMax']!]: ZSTD_WINDOW_LOG_MAX },
+        }
+      },
+      open: (options, { createZstdDecompress }) => new ZstdFrames(() => createZstdDecompress!(options)),
+      decode: (bytes, options, { zstdDecompressSync }) => zstdDecompressSync!(bytes, options),
+    },
+  ],
+])
 
 /** Whether bodies in this coding can be decoded. The name is in lower case. */
 export function isDecodable(coding: string): boolean {
-  switch (coding) {
-    case 'gzip':
-    case 'x-gzip':
-    case 'deflate':
-    case 'br':
-      return true
-    case 'zstd':
-      return (loadZlib() as typeof zlib & ZstdModule).createZstdDecompress !== undefined
-    default:
-      return false
-  }
+  return CODINGS.has(coding) && (coding !== 'zstd' || 'createZstdDecompress' in loadZlib())
 }
 
-/** Of a coding that is decodable. */
-function openDecoder(coding: string, truncation: Truncation): Decoder {
-  switch (coding) {
-    case 'deflate':
-      return new InflateEither(truncation)
-    case 'br':
-      return loadZlib().createBrotliDecompress(brotliOptions(truncation))
-    case 'zstd':
-      return new ZstdFrames(openZstd)
-    default:
-      return loadZlib().createGunzip(zlibOptions(truncation))
-  }
+/** Decodes all of a body at once. Throws what the runtime throws. */
+export function decodeAll(coding: string, truncation: Truncation, bytes: Uint8Array, limits: object): Buffer {
+  const { options, decode } = CODINGS.get(coding)!
+  return decode(bytes, { ...options(truncation), ...limits }, loadZlib())
 }
 
 /** The names in a `content-encoding`, in lower case and in the order in which the codings were applied; `identity` is none. */
@@ -182,5 +154,8 @@ export function readCodings(contentEncoding: string): string[] | { readonly prob
 
 /** In the order in which they must run. Each coding must be decodable. */
 export function openDecoders(codings: readonly string[], truncation: Truncation): Decoder[] {
-  return codings.map((coding) => openDecoder(coding, truncation)).reverse()
+  return codings
+    .map((name) => CODINGS.get(name)!)
+    .map(({ open, options }) => open(options(truncation), loadZlib()))
+    .reverse()
 }

@@ -1,7 +1,5 @@
 /** Decodes a small body in one call. */
-import type * as zlib from 'node:zlib'
-import { loadZlib } from '../base/node/lazy-modules.ts'
-import { decoderOptions, isZlibFormat, type Truncation, type ZstdModule } from './decoders.ts'
+import { decodeAll, type Truncation } from './decoders.ts'
 import { ZstdFrame } from './zstd-frame-end.ts'
 
 /** More than a page has in a coding, and decoded within a millisecond or two. */
@@ -24,10 +22,9 @@ export function decodeWhole(
   maxOutputLength: number = MAX_OUTPUT_BYTES,
 ): Buffer | null {
   if (coding === 'zstd' && !isOneFrame(bytes)) return null
-  const options = decoderOptions(coding, truncation)
   const chunkSize = Math.min(Math.max(expectedSize(coding, bytes), LEAST_MEMORY), MOST_MEMORY)
   try {
-    return decoded(coding, bytes, { ...options, chunkSize, maxOutputLength })
+    return decodeAll(coding, truncation, bytes, { chunkSize, maxOutputLength })
   } catch (error) {
     // More than `maxOutputLength`. Data that cannot be decoded is another kind of error.
     if (error instanceof RangeError) return null
@@ -49,20 +46,4 @@ function expectedSize(coding: string, bytes: Uint8Array): number {
   if (!isGzip) return length * USUAL_RATIO
   const size = bytes[length - 4]! | (bytes[length - 3]! << 8) | (bytes[length - 2]! << 16)
   return bytes[length - 1] === 0 ? size + 1 : MOST_MEMORY
-}
-
-function decoded(coding: string, bytes: Uint8Array, options: object): Buffer {
-  const module = loadZlib() as typeof zlib & ZstdModule
-  switch (coding) {
-    case 'deflate':
-      return isZlibFormat(bytes[0]!)
-        ? module.inflateSync(bytes, options)
-        : module.inflateRawSync(bytes, options)
-    case 'br':
-      return module.brotliDecompressSync(bytes, options)
-    case 'zstd':
-      return module.zstdDecompressSync!(bytes, options)
-    default:
-      return module.gunzipSync(bytes, options)
-  }
 }

@@ -2,10 +2,9 @@
  * Decodes a body of zstd frames: each by a decoder of its own, because those of Node 22 and 24 drop what follows the first.
  * Skippable and empty frames have none. The end of the input within a frame is an error; what was decoded comes before it.
  */
-import { Transform } from 'node:stream'
+import type { Transform } from 'node:stream'
+import { type Callback, WrappedTransform } from './wrapped-transform.ts'
 import { ZstdFrame } from './zstd-frame-end.ts'
-
-type Callback = (error?: Error | null) => void
 
 /**
  * A decoder takes a tenth of a millisecond to make, for a frame that may have ten bytes. Beyond the first ones, frames must
@@ -14,16 +13,13 @@ type Callback = (error?: Error | null) => void
 const FREE_DECODERS = 4096
 const LEAST_FRAME = 64
 
-export class ZstdFrames extends Transform {
+export class ZstdFrames extends WrappedTransform {
   readonly #open: () => Transform
   readonly #frame = new ZstdFrame()
   #input = 0
   #decoders = 0
   /** The beginning of a frame, until its kind is known. */
   #start: Buffer[] = []
-  #inner: Transform | null = null
-  /** Waits until the inner stream takes more, or has ended. */
-  #waiting: (() => void) | null = null
 
   /** @param open Makes the decoder of one frame, which takes the end of its input for the end of the frame. */
   constructor(open: () => Transform) {
@@ -46,7 +42,7 @@ export class ZstdFrames extends Transform {
       else this.#start.push(chunk.subarray(at, end))
       at = end
       if (kind === 'coded' || kind === 'invalid') {
-        if (this.#inner === null && !this.#mayDecode()) {
+        if (this.inner === null && !this.#mayDecode()) {
           done(Object.assign(new Error('too many zstd frames'), { code: 'ZSTD_TOO_MANY_FRAMES' }))
           return
         }
@@ -64,39 +60,20 @@ export class ZstdFrames extends Transform {
   }
 
   #decode(isComplete: boolean, goOn: () => void): void {
-    this.#inner ??= this.#begin()
-    const inner = this.#inner
+    this.inner ??= this.connect(this.#open())
+    const inner = this.inner
     let isFull = false
     for (const part of this.#start) if (!inner.write(part)) isFull = true
     this.#start = []
     if (isComplete) {
-      this.#waiting = () => {
-        this.#inner = null
+      this.waiting = () => {
+        this.inner = null
         this.#frame.restart()
         goOn()
       }
       inner.end()
-    } else if (isFull) this.#waiting = goOn
+    } else if (isFull) this.waiting = goOn
     else goOn()
-  }
-
-  #begin(): Transform {
-    const inner = this.#open()
-    inner.on('data', (chunk: Buffer) => {
-      if (!this.push(chunk)) inner.pause()
-    })
-    inner.on('drain', () => {
-      if (!inner.writableEnded) this.#goOn()
-    })
-    inner.on('end', () => this.#goOn())
-    inner.on('error', (error) => this.destroy(error))
-    return inner
-  }
-
-  #goOn(): void {
-    const waiting = this.#waiting
-    this.#waiting = null
-    waiting?.()
   }
 
   override _flush(callback: Callback): void {
@@ -106,22 +83,12 @@ export class ZstdFrames extends Transform {
     }
     const fail = (): void =>
       callback(Object.assign(new Error('unexpected end of file'), { code: 'Z_BUF_ERROR', errno: -5 }))
-    if (this.#inner === null) {
+    if (this.inner === null) {
       fail()
       return
     }
     // What it holds is delivered first.
-    this.#waiting = fail
-    this.#inner.end()
-  }
-
-  override _read(size: number): void {
-    this.#inner?.resume()
-    super._read(size)
-  }
-
-  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    this.#inner?.destroy()
-    callback(error)
+    this.waiting = fail
+    this.inner.end()
   }
 }

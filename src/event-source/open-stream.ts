@@ -1,9 +1,9 @@
 /** The body of a response, read chunk by chunk into the parser, with a limit on silence. */
 import type { ReadableStreamDefaultReader } from 'node:stream/web'
+import { asBuffer } from '../base/bytes/source-bytes.ts'
 import { ignoreError } from '../base/error/ignore-error.ts'
 import { Deadline } from '../base/loop/deadline.ts'
 import { BodyTimeoutError } from '../errors.ts'
-import { asBuffer } from '../fetch/body/feed.ts'
 import type { Response } from '../fetch/response.ts'
 import { eventLimits } from '../protocol/event-stream/limits.ts'
 import { type EventSink, EventStreamParser } from '../protocol/event-stream/parser.ts'

@@ -8,3 +8,8 @@ export function sourceBytes(source: ArrayBuffer | ArrayBufferView): Uint8Array<A
   if (buffer.byteLength === 0) return new Uint8Array(0)
   return isView ? new Uint8Array(buffer, source.byteOffset, source.byteLength) : new Uint8Array(buffer)
 }
+
+/** The same memory, as a Buffer. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}

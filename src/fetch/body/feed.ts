@@ -5,6 +5,7 @@
 
 import { isUint8Array } from 'node:util/types'
 import { copyBytes } from '../../base/bytes/own-bytes.ts'
+import { asBuffer } from '../../base/bytes/source-bytes.ts'
 import { ignoreError } from '../../base/error/ignore-error.ts'
 import type { BodySource } from '../../body/incoming.ts'
 import { destroyStream, isStream } from '../../request/body-source.ts'
@@ -130,9 +131,4 @@ export class IterableFeed implements BodyFeed {
 export function toBytes(chunk: unknown): Buffer | null {
   if (isUint8Array(chunk)) return asBuffer(chunk)
   return typeof chunk === 'string' ? Buffer.from(chunk) : null
-}
-
-/** The same memory, as a Buffer. */
-export function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

@@ -9,9 +9,10 @@ import type {
   ReadableStreamDefaultReader,
 } from 'node:stream/web'
 import { isUint8Array } from 'node:util/types'
+import { asBuffer } from '../../base/bytes/source-bytes.ts'
 import { ignoreError } from '../../base/error/ignore-error.ts'
 import { loadWebStreams } from '../../base/node/lazy-modules.ts'
-import { asBuffer, toBytes } from './feed.ts'
+import { toBytes } from './feed.ts'
 
 /** A body, as its stream sees it. */
 export interface StreamOwner {
