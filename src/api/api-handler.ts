@@ -71,21 +71,6 @@ export function checkResponseOptions(opts: { signal?: unknown; method?: unknown;
   }
 }
 
-/** Response headers in the form the caller asked for. */
-function presentHeaders(
-  controller: DispatchController,
-  headers: HeaderObject,
-  form: string | null | undefined,
-): HeaderObject | string[] {
-  if (form !== 'raw') return headers
-  const received = controller.rawHeaders
-  return Array.isArray(received) ? received.map((part) => part.toString('latin1')) : flatFields(headers)
-}
-
-function loosenHandler(handler: ApiHandler<unknown>): void {
-  handler.holdWeakly()
-}
-
 /** `ended`: the dispatcher is done with it. `failing`: given up from this side; the dispatcher is being asked to abort. */
 type State = 'open' | 'ended' | 'failing' | 'failed'
 
@@ -143,7 +128,11 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
    * `'raw'`.
    */
   protected present(controller: DispatchController, headers: HeaderObject): HeaderObject {
-    return presentHeaders(controller, headers, this.opts.responseHeaders) as HeaderObject
+    if (this.opts.responseHeaders !== 'raw') return headers
+    const { rawHeaders } = controller
+    const isList = Array.isArray(rawHeaders)
+    const list = isList ? rawHeaders.map((part) => part.toString('latin1')) : flatFields(headers)
+    return list as unknown as HeaderObject
   }
 
   /**
@@ -200,12 +189,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
    * bodies are read in the same turn of the loop, and a weak subscription costs more than the rest of it.
    */
   protected loosen(): void {
-    if (this.#link !== null) runtimeSetImmediate(loosenHandler, this)
-  }
-
-  /** The deferred part of {@link loosen}. */
-  holdWeakly(): void {
-    this.#link?.loosen(this)
+    if (this.#link !== null) runtimeSetImmediate(() => this.#link?.loosen(this))
   }
 
   /**

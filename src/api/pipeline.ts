@@ -122,11 +122,7 @@ interface Yielded {
 }
 
 /** The request and the response, as the Duplex sees them. */
-interface DuplexEnds {
-  readonly request: RequestSide
-  readMore(): void
-  onDuplexDestroyed(error: Error | null): void
-}
+type DuplexEnds = Pick<PipelineHandler<unknown>, 'request' | 'readMore' | 'onDuplexDestroyed'>
 
 class PipelineDuplex extends Duplex {
   readonly #ends: DuplexEnds
@@ -174,7 +170,7 @@ class PipelineDuplex extends Duplex {
   }
 }
 
-class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> implements DuplexEnds {
+class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> {
   declare protected readonly resource: AsyncResource
   readonly request: RequestSide = new RequestSide()
   readonly duplex: PipelineDuplex
@@ -238,13 +234,14 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> implements DuplexEnds
     statusCode: number,
     headers: HeaderObject,
   ): void {
+    const { duplex } = this
     const response = new ResponseSide(() => this.resume())
     this.#response = response
     // A failure reaches the Duplex directly; a handler that does not listen must not crash the process.
-    response.on('error', (error) => this.#closeDuplex(error))
+    response.on('error', (error) => duplex.destroy(error))
     // Nor must a caller that does not listen to the Duplex from now on. Before the head the Duplex is the
     // only answer, like a promise, and an error without a listener is an unhandled one.
-    this.duplex.on('error', ignoreError)
+    duplex.on('error', ignoreError)
     const yielded: unknown = this.resource.runInAsyncScope(this.#handle, null, {
       statusCode,
       headers: this.present(controller, headers),
@@ -257,9 +254,8 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> implements DuplexEnds
       throw new InvalidReturnValueError('expected Readable')
     }
     this.#yielded = yielded
-    const duplex = this.duplex
     let ended = false
-    yielded.on('error', (error) => this.#closeDuplex(error))
+    yielded.on('error', (error) => duplex.destroy(error))
     if (duplex.destroyed) {
       // The handler aborted the signal.
       yielded.destroy?.()
@@ -273,12 +269,8 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> implements DuplexEnds
       if (!duplex.destroyed) duplex.push(null)
     })
     yielded.on('close', () => {
-      if (!ended) this.#closeDuplex(new RequestAbortedError())
+      if (!ended) duplex.destroy(new RequestAbortedError())
     })
-  }
-
-  #closeDuplex(error: Error): void {
-    this.duplex.destroy(error)
   }
 }
 

@@ -20,7 +20,7 @@ import {
   type ReceivedTrailers,
   type RequestContext,
 } from './api-handler.ts'
-import { answerWith, type FailedData, type Reject, type Resolve } from './settlement.ts'
+import { type ApiCallback, answerWith, type Reject, type Resolve } from './settlement.ts'
 
 /** Bytes of an unread body that are held before the connection is paused. */
 const DEFAULT_HIGH_WATER_MARK = 65_536
@@ -54,10 +54,7 @@ export interface RequestOptionsOf<TOpaque, TForm extends HeadersForm>
 }
 
 /** Called once, with an error or with the response. */
-export type RequestCallback<TOpaque = null, TData = ResponseData<TOpaque>> = (
-  error: Error | null,
-  data: TData & FailedData<TOpaque>,
-) => void
+export type RequestCallback<TOpaque = null, TData = ResponseData<TOpaque>> = ApiCallback<TData, TOpaque>
 
 /** A response: its head, and a body that is still to be read. */
 export interface ResponseData<TOpaque = null> {

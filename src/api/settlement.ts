@@ -14,32 +14,8 @@ export interface FailedData<TOpaque> {
 export type Resolve<TData> = (data: TData) => void
 export type Reject = (error: unknown) => void
 
-type AnyCallback<TData, TOpaque> = (error: Error | null, data: TData & FailedData<TOpaque>) => void
-
-class CallbackSettlement<TData, TOpaque> {
-  readonly #resource: AsyncResource
-  readonly #callback: (error: unknown, data: TData | FailedData<TOpaque>) => void
-  readonly #opaque: TOpaque | null
-
-  constructor(type: string, callback: AnyCallback<TData, TOpaque>, opaque: TOpaque | null) {
-    this.#resource = new AsyncResource(type)
-    // The declared type of the callback describes its data in the case of `error === null`.
-    this.#callback = callback as (error: unknown, data: TData | FailedData<TOpaque>) => void
-    this.#opaque = opaque
-  }
-
-  /** Throws what the callback throws. */
-  resolve(data: TData): void {
-    this.#resource.runInAsyncScope(this.#callback, null, null, data)
-  }
-
-  /** Never inside the caller's own call, nor inside the dispatcher's. */
-  reject(error: unknown): void {
-    queueMicrotask(() => {
-      this.#resource.runInAsyncScope(this.#callback, null, error, { opaque: this.#opaque })
-    })
-  }
-}
+/** Called once. The type of `data` describes it in the case of `error === null`. */
+export type ApiCallback<TData, TOpaque> = (error: Error | null, data: TData & FailedData<TOpaque>) => void
 
 /** What a method answers with. The times are not among its own properties, which programs copy and print. */
 export class Answered {
@@ -70,7 +46,7 @@ type Start<TData> = (resolve: Resolve<TData>, reject: Reject) => void
 export function answerWith<TData, TOpaque>(
   type: string,
   opts: CommonOptions<TOpaque>,
-  callback: AnyCallback<TData, TOpaque> | undefined,
+  callback: ApiCallback<TData, TOpaque> | undefined,
   start: Start<TData>,
 ): Promise<TData> | undefined {
   if (callback !== undefined) {
@@ -91,7 +67,7 @@ export function answerWith<TData, TOpaque>(
 function answerByCallback<TData, TOpaque>(
   type: string,
   opts: CommonOptions<TOpaque>,
-  callback: AnyCallback<TData, TOpaque>,
+  callback: ApiCallback<TData, TOpaque>,
   start: Start<TData>,
 ): void {
   if (typeof callback !== 'function') {
@@ -100,16 +76,18 @@ function answerByCallback<TData, TOpaque>(
     destroyBodyOf(opts, error)
     throw error
   }
+  const report = callback as (error: unknown, data: unknown) => void
   try {
     checkOptions(opts)
-    const settlement = new CallbackSettlement<TData, TOpaque>(type, callback, opts.opaque || null)
+    const resource = new AsyncResource(type)
+    const opaque = opts.opaque || null
     start(
-      (data) => settlement.resolve(data),
-      (error) => settlement.reject(error),
+      (data) => resource.runInAsyncScope(report, null, null, data),
+      // Never inside the caller's own call, nor inside the dispatcher's.
+      (error) => queueMicrotask(() => resource.runInAsyncScope(report, null, error, { opaque })),
     )
   } catch (error) {
     destroyBodyOf(opts, error)
-    const report = callback as (error: unknown, data: { opaque: TOpaque | undefined }) => void
     queueMicrotask(() => report(error, { opaque: opaqueOf(opts) }))
   }
 }

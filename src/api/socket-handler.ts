@@ -3,44 +3,61 @@
  */
 import type { Duplex } from 'node:stream'
 import { discardSocket } from '../base/node/discard-socket.ts'
+import { SocketError, type Timings } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
 import { ApiHandler, type ApiOptions, checkSignal, type RequestContext } from './api-handler.ts'
 import type { Reject, Resolve } from './settlement.ts'
 
-/** The answer and its socket, in the order in which the caller sees them. */
-export interface SocketHead<TOpaque> {
-  readonly statusCode: number
-  readonly headers: HeaderObject
-  readonly socket: Duplex
-  readonly opaque: TOpaque
-  readonly context: RequestContext
+/** An answer with its socket. */
+export interface SocketData<TOpaque> {
+  /** A flat `string[]` with `responseHeaders: 'raw'`. */
+  headers: HeaderObject
+  /** Belongs to the caller. */
+  socket: Duplex
+  /** The value of `opts.opaque`; null for a falsy one. */
+  opaque: TOpaque
+  /** The context that the dispatcher passed to `onRequestStart`; null from a client. */
+  context: RequestContext
+  /** When each step happened. Null from other dispatchers. */
+  readonly timings: Timings | null
 }
 
-export abstract class SocketHandler<TOpaque, TData> extends ApiHandler<TOpaque> {
+/** What the caller gets; null if the server has not agreed. The members of `head` are in the order that callers see. */
+type AnswerFrom<TOpaque, TData> = (
+  timings: Timings | null | undefined,
+  head: { statusCode: number } & Omit<SocketData<TOpaque>, 'timings'>,
+) => TData | null
+
+export class SocketHandler<TOpaque, TData> extends ApiHandler<TOpaque> {
+  readonly #refusal: string
   readonly #resolve: Resolve<TData>
   readonly #reject: Reject
+  readonly #answer: AnswerFrom<TOpaque, TData>
   #handedOver = false
 
-  constructor(opts: ApiOptions<TOpaque>, resolve: Resolve<TData>, reject: Reject) {
+  /** @param refusal The message of the error for an answer without a socket. */
+  constructor(
+    opts: ApiOptions<TOpaque>,
+    refusal: string,
+    resolve: Resolve<TData>,
+    reject: Reject,
+    answer: AnswerFrom<TOpaque, TData>,
+  ) {
     super(opts, null)
     checkSignal(opts.signal)
+    this.#refusal = refusal
+    this.#answer = answer
     this.#resolve = resolve
     this.#reject = reject
   }
 
-  /** The error for an answer without a socket. */
-  protected abstract refusal(): Error
-
   protected override onFinalHead(): void {
-    throw this.refusal()
+    throw new SocketError(this.#refusal, null)
   }
 
   /** The caller has the socket, and sees its end. */
   protected override onFinalEnd(): void {}
-
-  /** What the caller gets; null if the server has not agreed. */
-  protected abstract answer(controller: DispatchController, head: SocketHead<TOpaque>): TData | null
 
   override onRequestUpgrade(
     controller: DispatchController,
@@ -51,8 +68,8 @@ export abstract class SocketHandler<TOpaque, TData> extends ApiHandler<TOpaque> 
     const { opaque } = this
     const context = this.context as RequestContext
     const head = { statusCode, headers: this.present(controller, headers), socket, opaque, context }
-    const data = this.answer(controller, head)
-    if (data === null) this.fail(this.refusal())
+    const data = this.#answer(controller.timings, head)
+    if (data === null) this.fail(new SocketError(this.#refusal, null))
     if (data === null || this.failed || this.#handedOver) {
       // The caller has its answer already, and never gets this socket.
       discardSocket(socket)

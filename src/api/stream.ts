@@ -27,7 +27,7 @@ import {
   type ReceivedTrailers,
   type RequestContext,
 } from './api-handler.ts'
-import { Answered, answerWith, type FailedData, type Reject, type Resolve } from './settlement.ts'
+import { Answered, type ApiCallback, answerWith, type Reject, type Resolve } from './settlement.ts'
 
 /** Options of `stream()`. */
 export interface StreamOptions<TOpaque = null> extends DispatchOptions, ApiOptions<TOpaque> {
@@ -51,10 +51,7 @@ export interface StreamFactoryData<TOpaque = null> {
 export type StreamFactory<TOpaque = null> = (data: StreamFactoryData<TOpaque>) => NodeJS.WritableStream
 
 /** Called once, with an error or when all was written. */
-export type StreamCallback<TOpaque = null> = (
-  error: Error | null,
-  data: StreamData<TOpaque> & FailedData<TOpaque>,
-) => void
+export type StreamCallback<TOpaque = null> = ApiCallback<StreamData<TOpaque>, TOpaque>
 
 /** A response whose body was written. */
 export interface StreamData<TOpaque = null> {

@@ -1,13 +1,9 @@
 /** `upgrade()`: asks to switch protocols and hands the socket over. */
-import type { Duplex } from 'node:stream'
-import { SocketError, type Timings } from '../errors.ts'
-import type { HeaderObject } from '../protocol/header-block.ts'
-import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions, HttpMethod } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
-import type { ApiOptions, RequestContext } from './api-handler.ts'
-import { Answered, answerWith, type FailedData } from './settlement.ts'
-import { SocketHandler, type SocketHead } from './socket-handler.ts'
+import type { ApiOptions } from './api-handler.ts'
+import { Answered, type ApiCallback, answerWith } from './settlement.ts'
+import { type SocketData, SocketHandler } from './socket-handler.ts'
 
 /** The protocol asked for when none is named, in the letter case that users of the interface expect. */
 const DEFAULT_PROTOCOL = 'Websocket'
@@ -26,39 +22,12 @@ export interface UpgradeOptions<TOpaque = null>
 }
 
 /** Called once, with an error or with the socket. */
-export type UpgradeCallback<TOpaque = null> = (
-  error: Error | null,
-  data: UpgradeData<TOpaque> & FailedData<TOpaque>,
-) => void
+export type UpgradeCallback<TOpaque = null> = ApiCallback<UpgradeData<TOpaque>, TOpaque>
 
 /** The answer to an upgrade, with its socket. */
-export interface UpgradeData<TOpaque = null> {
-  /** A flat `string[]` with `responseHeaders: 'raw'`. */
-  headers: HeaderObject
-  /** Belongs to the caller. */
-  socket: Duplex
-  /** The value of `opts.opaque`; null for a falsy one. */
-  opaque: TOpaque
-  /** The context that the dispatcher passed to `onRequestStart`; null from a client. */
-  context: RequestContext
-  /** When each step happened. Null from other dispatchers. */
-  readonly timings: Timings | null
-}
+export type UpgradeData<TOpaque = null> = SocketData<TOpaque>
 
 const UpgradeData = class extends Answered {}
-
-class UpgradeHandler<TOpaque> extends SocketHandler<TOpaque, UpgradeData<TOpaque>> {
-  protected override answer(
-    controller: DispatchController,
-    { statusCode, ...head }: SocketHead<TOpaque>,
-  ): UpgradeData<TOpaque> | null {
-    return SWITCHED.includes(statusCode) ? Object.assign(new UpgradeData(controller.timings), head) : null
-  }
-
-  protected override refusal(): Error {
-    return new SocketError('bad upgrade', null)
-  }
-}
 
 export function upgradeOn<TOpaque>(
   dispatcher: Dispatching,
@@ -66,7 +35,14 @@ export function upgradeOn<TOpaque>(
   callback: UpgradeCallback<TOpaque> | undefined,
 ): Promise<UpgradeData<TOpaque>> | undefined {
   return answerWith<UpgradeData<TOpaque>, TOpaque>('UNDICI_UPGRADE', opts, callback, (resolve, reject) => {
-    const handler = new UpgradeHandler(opts, resolve, reject)
+    const handler = new SocketHandler(
+      opts,
+      'bad upgrade',
+      resolve,
+      reject,
+      (timings, { statusCode, ...head }) =>
+        SWITCHED.includes(statusCode) ? Object.assign(new UpgradeData(timings), head) : null,
+    )
     const method = opts.method || 'GET'
     handler.start(dispatcher, { ...opts, method, upgrade: opts.protocol || DEFAULT_PROTOCOL }, opts.signal)
   })
