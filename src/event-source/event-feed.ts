@@ -12,7 +12,8 @@ import { ResponseExceededMaxSizeError } from '../errors.ts'
 import type { RequestSettings } from '../fetch/declared-classes.ts'
 import type { Response } from '../fetch/response.ts'
 import { getGlobalDispatcher } from '../global/global-dispatcher.ts'
-import type { EventSink } from '../protocol/event-stream/parser.ts'
+import { eventLimits } from '../protocol/event-stream/limits.ts'
+import { type EventSink, EventStreamParser } from '../protocol/event-stream/parser.ts'
 import { OpenStream } from './open-stream.ts'
 import { Reconnection, type StreamEnd } from './reconnection.ts'
 import { explain, objectionTo, retryAfterOf } from './refused-response.ts'
@@ -76,7 +77,9 @@ export class EventFeed {
     this.#reconnection = new Reconnection(plan)
     this.#lastEventId = plan.lastEventId
     this.#isReferenced = isReferenced
-    this.#follow()
+    const { signal } = plan
+    if (signal === null) return
+    this.#link = AbortLink.to(signal, { onAbort: (reason) => this.close({ value: orAbortError(reason) }) })
   }
 
   /** The id to resume after. */
@@ -98,7 +101,10 @@ export class EventFeed {
     const state = this.#state
     if (state.at === 'connecting') await this.#connect()
     else if (state.at === 'open') await this.#read(state.stream)
-    else if (state.at === 'waiting') await this.#wait(state.over)
+    else if (state.at === 'waiting') {
+      await state.over
+      if (!this.isOver) this.#enter(CONNECTING)
+    }
     return !this.isOver
   }
 
@@ -117,12 +123,6 @@ export class EventFeed {
     this.#isReferenced = on
     if (on) this.#timer?.ref?.()
     else this.#timer?.unref?.()
-  }
-
-  #follow(): void {
-    const { signal } = this.#plan
-    if (signal === null) return
-    this.#link = AbortLink.to(signal, { onAbort: (reason) => this.close({ value: orAbortError(reason) }) })
   }
 
   #enter(state: State): void {
@@ -146,12 +146,9 @@ export class EventFeed {
     }
     const objection = objectionTo(response)
     if (objection !== null) {
-      const end: StreamEnd = {
-        kind: 'refused',
-        statusCode: response.status,
-        retryAfter: retryAfterOf(response),
-      }
-      await this.#end(end, await explain(response, objection))
+      const retryAfter = retryAfterOf(response)
+      const error = await explain(response, objection)
+      await this.#end({ kind: 'refused', statusCode: response.status, retryAfter }, error)
       return
     }
     if (this.isOver) {
@@ -163,13 +160,9 @@ export class EventFeed {
 
   #open(response: Response): void {
     const { dispatcher, idleTimeout } = this.#plan
-    const stream = new OpenStream({
-      response,
-      sink: this.#sink(),
-      maxEventSize: maxEventSizeOf(dispatcher ?? getGlobalDispatcher()),
-      lastEventId: this.#lastEventId,
-      idleTimeout,
-    })
+    const limits = eventLimits(maxEventSizeOf(dispatcher ?? getGlobalDispatcher()))
+    const parser = new EventStreamParser(this.#sink(), limits, this.#lastEventId)
+    const stream = new OpenStream(response, parser, idleTimeout)
     this.#isEmpty = true
     this.#enter({ at: 'open', stream })
     this.#observer.onOpen(response)
@@ -180,7 +173,7 @@ export class EventFeed {
     const sink: EventSink = {
       onEvent: (type, data, lastEventId) => {
         this.#isEmpty = false
-        this.#reconnection.onEvent()
+        this.#reconnection.attempts = 0
         observer.onEvent(type, data, lastEventId)
       },
       onRetry: (milliseconds) => this.#reconnection.onRetry(milliseconds),
@@ -254,11 +247,6 @@ export class EventFeed {
       this.#timer = startTimer(() => this.#endWait(), delay)
       if (!this.#isReferenced) this.#timer.unref?.()
     })
-  }
-
-  async #wait(over: Promise<void>): Promise<void> {
-    await over
-    if (!this.isOver) this.#enter(CONNECTING)
   }
 
   #endWait(): void {

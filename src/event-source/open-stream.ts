@@ -5,17 +5,7 @@ import { ignoreError } from '../base/error/ignore-error.ts'
 import { Deadline } from '../base/loop/deadline.ts'
 import { BodyTimeoutError } from '../errors.ts'
 import type { Response } from '../fetch/response.ts'
-import { eventLimits } from '../protocol/event-stream/limits.ts'
-import { type EventSink, EventStreamParser } from '../protocol/event-stream/parser.ts'
-
-export interface OpenStreamInit {
-  readonly response: Response
-  readonly sink: EventSink
-  readonly maxEventSize: number
-  readonly lastEventId: string
-  /** Milliseconds; 0 for no limit. */
-  readonly idleTimeout: number
-}
+import type { EventStreamParser } from '../protocol/event-stream/parser.ts'
 
 export class OpenStream {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | null
@@ -28,9 +18,10 @@ export class OpenStream {
   /** Why the reading was given up; null if it was not. */
   #error: Error | null = null
 
-  constructor({ response, sink, maxEventSize, lastEventId, idleTimeout }: OpenStreamInit) {
+  /** @param idleTimeout Milliseconds; 0 for no limit. */
+  constructor(response: Response, parser: EventStreamParser, idleTimeout: number) {
     this.#reader = response.body?.getReader() ?? null
-    this.#parser = new EventStreamParser(sink, eventLimits(maxEventSize), lastEventId)
+    this.#parser = parser
     this.#idleTimeout = idleTimeout
   }
 

@@ -26,44 +26,34 @@ const LONGEST_DELAY = 2 ** 31 - 1
 
 export class Reconnection {
   readonly #plan: ReconnectPlan
-  /** Set by the server. */
-  #serverTime = 0
-  #isServers = false
+  /** Set by the server; null if it has not. */
+  #serverTime: number | null = null
   /** Attempts in a row without an event. */
-  #attempts = 0
+  attempts = 0
 
   constructor(plan: ReconnectPlan) {
     this.#plan = plan
   }
 
-  get attempts(): number {
-    return this.#attempts
-  }
-
-  onEvent(): void {
-    this.#attempts = 0
-  }
-
   onRetry(milliseconds: number): void {
     this.#serverTime = milliseconds
-    this.#isServers = true
   }
 
   /** The milliseconds to wait; null if the stream is not asked for again. */
   after(end: StreamEnd): number | null {
-    this.#attempts++
+    this.attempts++
     return this.#allows(end) ? Math.min(this.#delay(end), LONGEST_DELAY) : null
   }
 
   #allows(end: StreamEnd): boolean {
     const { reconnect, retryStatus, maxRetries } = this.#plan
-    if (reconnect === false || this.#attempts > maxRetries || end.kind === 'excessive') return false
+    if (reconnect === false || this.attempts > maxRetries || end.kind === 'excessive') return false
     if (end.kind === 'refused') return retryStatus.has(end.statusCode)
     return end.kind === 'lost' || reconnect === 'always'
   }
 
   #delay(end: StreamEnd): number {
-    const time = this.#isServers ? this.#serverTime : this.#plan.reconnectionTime
+    const time = this.#serverTime ?? this.#plan.reconnectionTime
     const least = end.kind === 'ended' && !end.isEmpty ? LEAST_DELAY_AFTER_EVENTS : LEAST_DELAY
     const delay = Math.max(this.#plan.backoff ? this.#random(time) : time, least)
     return end.kind === 'refused' ? Math.max(delay, end.retryAfter) : delay
@@ -72,8 +62,8 @@ export class Reconnection {
   /** Random, so that clients that lost the same server do not return at the same moment. */
   #random(time: number): number {
     const shortest = Math.max(time, LEAST_DELAY)
-    const longest = shortest * 2 ** this.#attempts
+    const longest = shortest * 2 ** this.attempts
     const drawn = shortest + Math.random() * (longest - shortest)
-    return Math.max(Math.min(drawn, this.#plan.maxReconnectionTime), this.#serverTime)
+    return Math.max(Math.min(drawn, this.#plan.maxReconnectionTime), this.#serverTime ?? 0)
   }
 }

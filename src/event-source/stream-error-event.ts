@@ -23,29 +23,18 @@ export interface StreamErrorEvent extends ErrorEventMembers {
 
 const ENDED = 'The server has ended the stream'
 
-class EndEvent extends ErrorEvent implements StreamErrorEvent {
-  readonly statusCode: number | null
-  readonly headers: HeaderObject | null
-  readonly body: string | null
-  readonly willReconnect: boolean
-  readonly delay: number | null
-  readonly attempt: number
-
-  constructor(error: unknown, delay: number | null, attempt: number) {
-    super('error', { error, message: error === null ? ENDED : messageOf(error) })
-    const response = error instanceof ResponseError ? error : null
-    this.statusCode = response?.statusCode ?? null
-    this.headers = (response?.headers ?? null) as HeaderObject | null
-    this.body = (response?.body ?? null) as string | null
-    this.willReconnect = delay !== null
-    this.delay = delay
-    this.attempt = attempt
-  }
-}
-
 /** `delay` is null if the stream is not asked for again. */
 export function streamErrorEvent(error: unknown, delay: number | null, attempt: number): StreamErrorEvent {
-  return new EndEvent(error, delay, attempt)
+  const response = error instanceof ResponseError ? error : null
+  const event = new ErrorEvent('error', { error, message: error === null ? ENDED : messageOf(error) })
+  return Object.assign(event, {
+    statusCode: response?.statusCode ?? null,
+    headers: (response?.headers ?? null) as HeaderObject | null,
+    body: (response?.body ?? null) as string | null,
+    willReconnect: delay !== null,
+    delay,
+    attempt,
+  })
 }
 
 function messageOf(error: unknown): string {

@@ -2,13 +2,9 @@
 import { type Channel, channel } from 'node:diagnostics_channel'
 import type { Opened } from './opening-handshake.ts'
 
-export const webSocketChannels: {
-  readonly open: Channel
-  readonly close: Channel
-  readonly socketError: Channel
-  readonly ping: Channel
-  readonly pong: Channel
-} = {
+export const webSocketChannels: Readonly<
+  Record<'open' | 'close' | 'socketError' | 'ping' | 'pong', Channel>
+> = {
   open: channel('undici:websocket:open'),
   close: channel('undici:websocket:close'),
   socketError: channel('undici:websocket:socket_error'),

@@ -62,7 +62,7 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
   readonly #socket: Duplex
   readonly #observer: ConnectionObserver
   readonly #receiver: Receiver
-  readonly #sender: Sender
+  readonly sender: Sender
   readonly #inflater: MessageInflater | null
   readonly #deadline = new Deadline({
     onDeadline: () => this.#socket.destroy(),
@@ -91,7 +91,7 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
     this.#socket = socket
     this.#observer = observer
     this.#receiver = new Receiver(this, limits, compressionOf(deflate))
-    this.#sender = new Sender(socket, deflate === null ? null : new MessageDeflater(deflate), this)
+    this.sender = new Sender(socket, deflate === null ? null : new MessageDeflater(deflate), this)
     const windowBits = deflate?.serverWindowBits ?? null
     this.#inflater =
       windowBits === null
@@ -108,23 +108,10 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
     socket.on('close', () => runIn(this.#context, this.#onSocketClosed, this))
   }
 
-  get buffered(): number {
-    return this.#sender.buffered
-  }
-
   /** Begins to read messages. */
   start(): void {
     this.#socket.on('data', (chunk: Buffer) => runIn(this.#context, this.#onData, this, chunk))
     this.#socket.on('end', () => runIn(this.#context, this.#onEnd, this))
-  }
-
-  /** `written` is called when the message has left, here and in `sendBinary`. */
-  sendText(text: string, written?: () => void): void {
-    this.#sender.text(text, written)
-  }
-
-  sendBinary(bytes: Uint8Array, written?: () => void): void {
-    this.#sender.binary(bytes, written)
   }
 
   /** Stops reading from the socket, or goes on. Messages that were read before are still delivered. */
@@ -134,19 +121,11 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
     else if (this.#receiver.status !== 'paused') this.#socket.resume()
   }
 
-  sendBlob(blob: Blob): void {
-    this.#sender.blob(blob)
-  }
-
-  ping(payload: Uint8Array): void {
-    this.#sender.ping(payload)
-  }
-
   /** Starts the closing handshake. */
   close(code: number | null, reason: string): void {
     if (this.#closing !== 'no') return
     this.#closing = 'asked'
-    this.#sender.close(code, reason, () => {
+    this.sender.close(code, reason, () => {
       this.#closing = 'sent'
       if (this.#received === null) this.#deadline.arm(CLOSE_TIMEOUT)
       else this.#end(END_TIMEOUT)
@@ -174,7 +153,7 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
   }
 
   onPing(payload: Buffer): void {
-    this.#sender.pong(payload)
+    this.sender.pong(payload)
     publish(webSocketChannels.ping, { payload, websocket: this.#websocket })
   }
 
@@ -205,7 +184,7 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
     this.#error ??= error
     this.#observer.onClosing()
     this.#receiver.stop()
-    this.#sender.abort(code, reason)
+    this.sender.abort(code, reason)
     this.#end(FAILED_TIMEOUT)
   }
 
@@ -219,7 +198,7 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
       return
     }
     this.#observer.onClosing()
-    this.#sender.stop()
+    this.sender.stop()
     this.#end(END_TIMEOUT)
   }
 
@@ -266,7 +245,7 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
     if (this.#wire === 'finished') return
     this.#wire = 'finished'
     this.#receiver.stop()
-    this.#sender.stop()
+    this.sender.stop()
     this.#inflater?.close()
     this.#deadline.dispose()
     const { code, reason } = this.#received ?? { code: ABNORMAL, reason: '' }

@@ -44,7 +44,10 @@ export class MessageInflater {
   write(bytes: Buffer, last: boolean, done: (outcome: InflateOutcome) => void): void {
     const input = Buffer.concat(last ? [bytes, TAIL] : [bytes])
     this.#inflate(input, (outcome) => {
-      if (outcome === 'done' && last) this.#endMessage()
+      if (outcome === 'done' && last) {
+        this.#streams = 0
+        if (!this.#keepsContext) this.#stream?.reset()
+      }
       done(outcome)
     })
   }
@@ -58,13 +61,18 @@ export class MessageInflater {
     this.#stream ??= this.#open()
     const stream = this.#stream
     const before = stream.bytesWritten
-    const onError = (): void => this.#endStep(stream, onError, 'failed', done)
+    const end = (outcome: InflateOutcome): void => {
+      stream.off('error', onError)
+      if (outcome !== 'done') this.close()
+      done(outcome)
+    }
+    const onError = (): void => end('failed')
     stream.on('error', onError)
     stream.write(input, (error) => {
       if (error) return
       const taken = stream.bytesWritten - before
       if (this.#closed || taken === input.length) {
-        this.#endStep(stream, onError, this.#closed ? 'stopped' : 'done', done)
+        end(this.#closed ? 'stopped' : 'done')
         return
       }
       // The deflate stream has ended before the input has.
@@ -75,35 +83,14 @@ export class MessageInflater {
     })
   }
 
-  #endStep(
-    stream: InflateRaw,
-    onError: () => void,
-    outcome: InflateOutcome,
-    done: (outcome: InflateOutcome) => void,
-  ): void {
-    stream.off('error', onError)
-    if (outcome !== 'done') this.close()
-    done(outcome)
-  }
-
   #open(): InflateRaw {
     const { constants, createInflateRaw } = loadZlib()
-    const stream = createInflateRaw(
-      coverPollution({
-        windowBits: this.#windowBits,
-        chunkSize: CHUNK_SIZE,
-        flush: constants.Z_SYNC_FLUSH,
-      }),
-    )
+    const options = { windowBits: this.#windowBits, chunkSize: CHUNK_SIZE, flush: constants.Z_SYNC_FLUSH }
+    const stream = createInflateRaw(coverPollution(options))
     stream.on('data', (chunk: Buffer) => {
       if (!this.#closed && !this.#onOutput(chunk)) this.close()
     })
     return stream
-  }
-
-  #endMessage(): void {
-    this.#streams = 0
-    if (!this.#keepsContext) this.#stream?.reset()
   }
 
   #drop(): void {

@@ -15,14 +15,10 @@ export interface WebSocketInit {
 
 /** Subprotocols alone, or an object with more. */
 export function readInit(options: unknown): WebSocketInit {
-  if (options === undefined) return { protocols: [] }
-  if (typeof options !== 'object' || options === null) {
-    return { protocols: options === null ? [] : asString(options) }
-  }
+  if (options === undefined || options === null) return { protocols: [] }
+  if (typeof options !== 'object') return { protocols: asString(options) }
   if (isIterableObject(options)) return { protocols: options as Iterable<string> }
-  const own = options as WebSocketInit
   // A polluted `Object.prototype` must not choose where the connection goes.
-  const value = <K extends keyof WebSocketInit>(key: K): WebSocketInit[K] =>
-    Object.hasOwn(own, key) ? own[key] : undefined
-  return { protocols: value('protocols') ?? [], dispatcher: value('dispatcher'), headers: value('headers') }
+  const { protocols, dispatcher, headers } = { __proto__: null, ...options } as WebSocketInit
+  return { protocols: protocols ?? [], dispatcher, headers }
 }

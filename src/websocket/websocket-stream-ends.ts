@@ -11,6 +11,7 @@ import type {
 } from 'node:stream/web'
 import { isArrayBuffer, isSharedArrayBuffer } from 'node:util/types'
 import { sourceBytes } from '../base/bytes/source-bytes.ts'
+import { Deferred } from '../base/loop/deferred.ts'
 import { loadWebStreams } from '../base/node/lazy-modules.ts'
 import type { MessageBytes } from '../protocol/websocket/message-collector.ts'
 
@@ -27,12 +28,6 @@ export interface MessagePeer {
   closeFor(reason: unknown): void
 }
 
-/** A write that the socket has not taken yet. */
-interface PendingWrite {
-  readonly resolve: () => void
-  readonly reject: (error: unknown) => void
-}
-
 export class MessageStreams {
   readonly readable: ReadableStream<string | Uint8Array>
   readonly writable: WritableStream<WebSocketChunk>
@@ -40,8 +35,8 @@ export class MessageStreams {
   /** Null once the stream has ended. */
   #incoming: ReadableStreamDefaultController<string | Uint8Array> | null = null
   #outgoing: WritableStreamDefaultController | null = null
-  /** A stream writes one chunk at a time. */
-  #pending: PendingWrite | null = null
+  /** The write that the socket has not taken yet: a stream writes one chunk at a time. */
+  #pending: Deferred | null = null
 
   constructor(peer: MessagePeer) {
     this.#peer = peer
@@ -88,17 +83,14 @@ export class MessageStreams {
   }
 
   #write(message: string | Uint8Array): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const pending: PendingWrite = { resolve, reject }
-      this.#pending = pending
-      const isSent = this.#peer.send(message, () => {
-        if (this.#pending === pending) this.#pending = null
-        resolve()
-      })
-      if (isSent) return
-      this.#pending = null
-      resolve()
-    })
+    const pending = new Deferred()
+    const written = (): void => {
+      if (this.#pending === pending) this.#pending = null
+      pending.resolve()
+    }
+    this.#pending = pending
+    if (!this.#peer.send(message, written)) written()
+    return pending.promise
   }
 }
 

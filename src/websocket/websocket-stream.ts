@@ -204,8 +204,9 @@ export class WebSocketStream {
 
   #send(message: string | Uint8Array, written: () => void): boolean {
     if (this.#state.at !== 'open') return false
-    if (typeof message === 'string') this.#state.connection.sendText(message, written)
-    else this.#state.connection.sendBinary(message, written)
+    const { sender } = this.#state.connection
+    if (typeof message === 'string') sender.text(message, written)
+    else sender.binary(message, written)
     return true
   }
 

@@ -10,6 +10,7 @@ import { runtimeSetImmediate } from '../base/loop/runtime-turns.ts'
 import { defineKind } from '../base/object/kind.ts'
 import { ABNORMAL, NORMAL } from '../protocol/websocket/close-code.ts'
 import { MAX_CONTROL_PAYLOAD } from '../protocol/websocket/constants.ts'
+import type { Agreement } from '../protocol/websocket/handshake.ts'
 import type { MessageBytes } from '../protocol/websocket/message-collector.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import { defineEventHandlers, EventHandlers } from '../web/event-handlers.ts'
@@ -35,8 +36,6 @@ const CLOSED = 3
 
 type ReadyState = typeof CONNECTING | typeof OPEN | typeof CLOSING | typeof CLOSED
 
-const NO_PAYLOAD = new Uint8Array(0)
-
 const EVENTS: readonly EventName[] = ['open', 'message', 'error', 'close']
 
 /** Registered globally, so that `ping` of another copy of the library finds it. */
@@ -59,7 +58,7 @@ export const WebSocket: typeof declared.WebSocket = class WebSocket extends Even
   static {
     Object.defineProperty(WebSocket.prototype, SEND_PING, {
       value(this: WebSocket, payload: Uint8Array): void {
-        if (this.#state === OPEN) this.#connection!.ping(payload)
+        if (this.#state === OPEN) this.#connection!.sender.ping(payload)
       },
     })
     defineConstants(WebSocket, { CONNECTING, OPEN, CLOSING, CLOSED })
@@ -84,8 +83,7 @@ export const WebSocket: typeof declared.WebSocket = class WebSocket extends Even
   readonly #opening: OpeningHandshake
   #state: ReadyState = CONNECTING
   #connection: WebSocketConnection | null = null
-  #protocol = ''
-  #extensions = ''
+  #agreement: Agreement | null = null
   #binaryType: BinaryType = 'blob'
   #referenced = true
   readonly #handlers = new EventHandlers(this)
@@ -119,15 +117,15 @@ export const WebSocket: typeof declared.WebSocket = class WebSocket extends Even
   }
 
   get bufferedAmount(): number {
-    return this.#connection === null ? 0 : this.#connection.buffered
+    return this.#connection === null ? 0 : this.#connection.sender.buffered
   }
 
   get extensions(): string {
-    return this.#extensions
+    return this.#agreement?.extensions ?? ''
   }
 
   get protocol(): string {
-    return this.#protocol
+    return this.#agreement?.protocol ?? ''
   }
 
   get binaryType(): BinaryType {
@@ -144,10 +142,10 @@ export const WebSocket: typeof declared.WebSocket = class WebSocket extends Even
     const message = isBinary(data) ? data : asString(data)
     if (this.#state === CONNECTING) throw new DOMException('Sent before connected.', 'InvalidStateError')
     if (this.#state !== OPEN) return
-    const connection = this.#connection!
-    if (typeof message === 'string') connection.sendText(message)
-    else if (message instanceof Blob) connection.sendBlob(message)
-    else connection.sendBinary(sourceBytes(message))
+    const { sender } = this.#connection!
+    if (typeof message === 'string') sender.text(message)
+    else if (message instanceof Blob) sender.blob(message)
+    else sender.binary(sourceBytes(message))
   }
 
   close(code: number | undefined = undefined, reason: string | undefined = undefined): void {
@@ -171,7 +169,6 @@ export const WebSocket: typeof declared.WebSocket = class WebSocket extends Even
   }
 
   #onOpened(opened: Opened): void {
-    const { agreement } = opened
     const connection = new WebSocketConnection(this, opened, limitsOf(this.#dispatcher), {
       onMessage: (data) => this.#onMessage(data),
       onClosing: () => {
@@ -180,8 +177,7 @@ export const WebSocket: typeof declared.WebSocket = class WebSocket extends Even
       onClosed: (closure) => this.#onClosed(closure),
     })
     this.#connection = connection
-    this.#protocol = agreement.protocol
-    this.#extensions = agreement.extensions
+    this.#agreement = opened.agreement
     this.#state = OPEN
     if (!this.#referenced) connection.setReferenced(false)
     this.dispatchEvent(new Event('open'))
@@ -191,12 +187,8 @@ export const WebSocket: typeof declared.WebSocket = class WebSocket extends Even
 
   #onMessage(message: string | MessageBytes): void {
     if (this.#state !== OPEN) return
-    const data =
-      typeof message === 'string'
-        ? message
-        : this.#binaryType === 'blob'
-          ? new Blob([message])
-          : message.buffer
+    let data: unknown = message
+    if (typeof message !== 'string') data = this.#binaryType === 'blob' ? new Blob([message]) : message.buffer
     this.dispatchEvent(receivedMessage('message', data, this.#origin, ''))
   }
 
@@ -220,15 +212,13 @@ defineKind(WebSocket, 'ventuno.WebSocket')
  *
  * @param payload At most 125 bytes.
  */
-export function ping(socket: WebSocket, payload?: Buffer): void {
-  if (payload !== undefined && !Buffer.isBuffer(payload)) {
-    throw new TypeError('Expected buffer payload')
-  }
-  if (payload !== undefined && payload.length > MAX_CONTROL_PAYLOAD) {
+export function ping(socket: WebSocket, payload: Buffer = Buffer.alloc(0)): void {
+  if (!Buffer.isBuffer(payload)) throw new TypeError('Expected buffer payload')
+  if (payload.length > MAX_CONTROL_PAYLOAD) {
     throw new TypeError(`A PING frame cannot have a body larger than ${MAX_CONTROL_PAYLOAD} bytes.`)
   }
   const sender = socket as unknown as Record<symbol, (payload: Uint8Array) => void>
-  sender[SEND_PING]!(payload ?? NO_PAYLOAD)
+  sender[SEND_PING]!(payload)
 }
 
 /** As in Web IDL, shared memory is no bytes: it becomes a string. */

@@ -82,8 +82,8 @@ it('arbitrary conversations', async () => {
         const connection = new WebSocketConnection({}, { socket, agreement: { deflate } } as Opened, limits, {
           onMessage: (data) => {
             assert.ok(Buffer.byteLength(data) <= MAX_PAYLOAD)
-            if (typeof data === 'string') connection.sendText(data)
-            else connection.sendBinary(data)
+            if (typeof data === 'string') connection.sender.text(data)
+            else connection.sender.binary(data)
           },
           onClosing: () => {},
           onClosed: (closure) => {
