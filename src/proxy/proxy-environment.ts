@@ -4,7 +4,7 @@
  * URL means.
  */
 import { parseUrl } from '../base/address/parse-url.ts'
-import { InvalidArgumentError } from '../errors.ts'
+import { type Check, isString, type OptionTable, option, readOptions } from '../options.ts'
 import { NoProxyList } from './no-proxy.ts'
 
 /** The options that come before the variables. */
@@ -36,6 +36,16 @@ interface Setting {
   readonly value: string
 }
 
+type OptionValues = Readonly<Record<keyof ProxyEnvironmentOptions, string | URL | null>>
+
+const isUrl: Check = (value) => typeof value === 'string' || value instanceof URL
+
+const OPTIONS: OptionTable<OptionValues> = {
+  noProxy: option(null, isString, 'noProxy must be a string'),
+  httpProxy: option(null, isUrl, 'httpProxy must be a string or a URL'),
+  httpsProxy: option(null, isUrl, 'httpsProxy must be a string or a URL'),
+}
+
 const NOT_SET: ProxyDecision = { proxy: null, rule: 'no proxy is set' }
 
 /** Origins whose exception is remembered. */
@@ -43,11 +53,7 @@ const MOST_ORIGINS = 1000
 
 /** Reads the variables each time: programs change `process.env` while they run. */
 export class ProxyEnvironment {
-  readonly #options: {
-    readonly http: Setting | null
-    readonly https: Setting | null
-    readonly noProxy: Setting | null
-  }
+  readonly #options: OptionValues
   readonly #variables: Variables | null
   #listText = ''
   #list = new NoProxyList('')
@@ -60,16 +66,7 @@ export class ProxyEnvironment {
 
   /** @param variables Default: those of the process, also when a program replaces `process.env`. */
   constructor(options: ProxyEnvironmentOptions = {}, variables: Variables | null = null) {
-    const own: ProxyEnvironmentOptions = Object.assign(Object.create(null), options)
-    const { noProxy } = own
-    if (noProxy !== null && noProxy !== undefined && typeof noProxy !== 'string') {
-      throw new InvalidArgumentError('noProxy must be a string')
-    }
-    this.#options = {
-      http: readOption(own, 'httpProxy'),
-      https: readOption(own, 'httpsProxy'),
-      noProxy: typeof noProxy === 'string' ? { from: 'noProxy', value: noProxy } : null,
-    }
+    this.#options = readOptions(OPTIONS, options)
     this.#variables = variables
   }
 
@@ -80,13 +77,13 @@ export class ProxyEnvironment {
 
   /** The proxy for https: and wss: URLs, before exceptions. */
   get https(): ProxyDecision {
-    const setting = this.#options.https ?? this.#read('https_proxy') ?? this.#read('HTTPS_PROXY')
+    const setting = this.#given('httpsProxy') ?? this.#read('https_proxy') ?? this.#read('HTTPS_PROXY')
     return this.#notice('https', decisionOf(setting ?? this.#http()))
   }
 
   /** The option or variable with the first entry that applies to the origin; null if none does. */
   exception(origin: string): string | null {
-    const setting = this.#options.noProxy ?? this.#read('no_proxy') ?? this.#read('NO_PROXY')
+    const setting = this.#given('noProxy') ?? this.#read('no_proxy') ?? this.#read('NO_PROXY')
     if (setting === null) return null
     if (setting.value !== this.#listText) {
       this.#list = new NoProxyList(setting.value)
@@ -109,8 +106,13 @@ export class ProxyEnvironment {
     return decision
   }
 
+  #given(name: keyof OptionValues): Setting | null {
+    const value = this.#options[name]
+    return value === null ? null : { from: name, value: String(value) }
+  }
+
   #http(): Setting | null {
-    return this.#options.http ?? this.#httpProxy() ?? this.#read('all_proxy') ?? this.#read('ALL_PROXY')
+    return this.#given('httpProxy') ?? this.#httpProxy() ?? this.#read('all_proxy') ?? this.#read('ALL_PROXY')
   }
 
   /**
@@ -145,15 +147,6 @@ export function proxyFor(origin: string, environment: ProxyEnvironment): ProxyDe
   if (decision.proxy === null) return decision
   const rule = environment.exception(origin)
   return rule === null ? decision : { proxy: null, rule }
-}
-
-function readOption(options: ProxyEnvironmentOptions, name: 'httpProxy' | 'httpsProxy'): Setting | null {
-  const value: unknown = options[name]
-  if (value === null || value === undefined) return null
-  if (typeof value !== 'string' && !(value instanceof URL)) {
-    throw new InvalidArgumentError(`${name} must be a string or a URL`)
-  }
-  return { from: name, value: String(value) }
 }
 
 /** A value that is set and empty switches the proxy off. */

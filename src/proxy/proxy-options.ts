@@ -1,16 +1,14 @@
 /** The options of `ProxyAgent`: their types, and what they come to for the two sides of a proxy. */
 import { ownMembers } from '../base/object/own-options.ts'
-import type { AgentOptions } from '../dispatcher/agent.ts'
 import { CONNECT, type ConnectFunction } from '../dispatcher/client-options.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { InvalidArgumentError } from '../errors.ts'
-import type { BuildConnectorOptions } from '../net/connector.ts'
 import { type TargetCheckSettings, targetCheck } from '../net/target-check.ts'
 import { finiteFrom, isFunction, isObject, option, readOptions } from '../options.ts'
 import type { HeadersInput } from '../request/dispatch-options.ts'
 import type { Refusal } from './proxy-error.ts'
 import type { ProxyTokenFunction } from './proxy-fields.ts'
-import { readSides, type Socks5Settings } from './socks5-options.ts'
+import { type ProxySideOptions, readSides, type Socks5Settings } from './socks5-options.ts'
 
 /** The answer of a proxy that refused. */
 export type ProxyRefusal = Refusal
@@ -27,7 +25,7 @@ export type ProxyClientFactory = (origin: URL, options: { connect: ConnectFuncti
 export type ProxyChoice = string | URL | readonly (string | URL)[] | null
 
 /** Options of `ProxyAgent`. Those of `Agent` hold for the connections to the targets. */
-export interface ProxyAgentOptions extends AgentOptions {
+export interface ProxyAgentOptions extends ProxySideOptions {
   /** The proxy, with or without user info. Required, unless `proxy` is given. */
   uri?: string | URL | null | undefined
   /** Chooses the proxy for an origin; called for each request. */
@@ -38,10 +36,6 @@ export interface ProxyAgentOptions extends AgentOptions {
   auth?: string | null | undefined
   /** Sent to the proxy only. */
   headers?: HeadersInput | null | undefined
-  /** Connector options for the connection to the target, inside the tunnel. */
-  requestTls?: BuildConnectorOptions | null | undefined
-  /** Connector options for the connection to the proxy. */
-  proxyTls?: BuildConnectorOptions | null | undefined
   /** true: also http targets are reached through tunnels. Default: false. */
   proxyTunnel?: boolean | null | undefined
   /** false: one forwarded request for each connection to the proxy. Default: true. */
@@ -52,10 +46,9 @@ export interface ProxyAgentOptions extends AgentOptions {
   clientFactory?: ProxyClientFactory | null | undefined
 }
 
-export interface ProxySettings extends Socks5Settings {
-  readonly headers: unknown
-  readonly token: unknown
-  readonly auth: unknown
+export interface ProxySettings
+  extends Socks5Settings,
+    Readonly<Record<'headers' | 'token' | 'auth', unknown>> {
   readonly onProxyResponse: ProxyResponseFunction | null
   readonly clientFactory: ProxyClientFactory | null
   /** For targets that the proxy connects to; null if nothing guards them. */

@@ -2,8 +2,8 @@
 
 import { parseUrl } from '../base/address/parse-url.ts'
 import { withoutBrackets } from '../base/address/server-name.ts'
-import { ownMembers } from '../base/object/own-options.ts'
 import { InvalidArgumentError } from '../errors.ts'
+import { isString, type OptionTable, option, readOptions } from '../options.ts'
 import { MAX_FIELD_LENGTH } from '../protocol/socks5/constants.ts'
 import type { Credentials } from '../protocol/socks5/messages.ts'
 
@@ -29,6 +29,11 @@ const PROTOCOLS: ReadonlySet<string> = new Set(['socks5:', 'socks5h:', 'socks:']
 
 const DEFAULT_PORT = 1080
 
+const CREDENTIALS: OptionTable<{ username: string | null; password: string | null }> = {
+  username: option(null, isString, 'username must be a string'),
+  password: option(null, isString, 'password must be a string'),
+}
+
 export function isSocks5Protocol(protocol: string): boolean {
   return PROTOCOLS.has(protocol)
 }
@@ -36,29 +41,24 @@ export function isSocks5Protocol(protocol: string): boolean {
 /** A string that is not a URL throws the runtime's `TypeError`. */
 export function readSocks5Address(given: unknown, besides: GivenCredentials = {}): Socks5Address {
   if (!given) throw new InvalidArgumentError('Proxy URL is mandatory')
-  const url = urlOf(given)
-  if (url === null || !isSocks5Protocol(url.protocol)) {
+  const url = typeof given === 'string' ? parseUrl(given) : given
+  if (!(url instanceof URL) || !isSocks5Protocol(url.protocol)) {
     throw new InvalidArgumentError('Proxy URL must use socks5:// or socks:// protocol')
   }
   // The URL parser normalises hosts only for the schemes it knows.
   const host = parseUrl(`http://${url.hostname}`).hostname
   const port = Number(url.port || DEFAULT_PORT)
-  const { username, password } = ownMembers(besides)
+  const { username, password } = readOptions(CREDENTIALS, besides)
   return {
     uri: `${url.protocol}//${host}${url.port && `:${url.port}`}`,
     hostname: withoutBrackets(host),
     host,
     port,
     credentials: readCredentials(
-      checkText(username, 'username') ?? decodeUserInfo(url.username, 'URL'),
-      checkText(password, 'password') ?? decodeUserInfo(url.password, 'URL'),
+      username ?? decodeUserInfo(url.username, 'URL'),
+      password ?? decodeUserInfo(url.password, 'URL'),
     ),
   }
-}
-
-function urlOf(given: unknown): URL | null {
-  if (typeof given === 'string') return parseUrl(given)
-  return given instanceof URL ? given : null
 }
 
 function readCredentials(username: string, password: string): Credentials | null {
@@ -68,12 +68,6 @@ function readCredentials(username: string, password: string): Credentials | null
     throw new InvalidArgumentError('Username or password too long')
   }
   return credentials
-}
-
-function checkText(value: unknown, name: string): string | null {
-  if (value === null || value === undefined) return null
-  if (typeof value !== 'string') throw new InvalidArgumentError(`${name} must be a string`)
-  return value
 }
 
 /** The message leaves the value out: it is part of a password. */

@@ -5,18 +5,22 @@ import { CONNECT, type ConnectFunction } from '../dispatcher/client-options.ts'
 import type { BuildConnectorOptions } from '../net/connector.ts'
 import { finiteFrom, isObject, option, readOption, readOptions } from '../options.ts'
 
+/** Options of the agents for both kinds of proxy. */
+export interface ProxySideOptions extends AgentOptions {
+  /** Connector options for TLS to the proxy. With SOCKS, an object, also an empty one, switches it on. */
+  proxyTls?: BuildConnectorOptions | null | undefined
+  /** Connector options for the connection to the target, inside the tunnel. */
+  requestTls?: BuildConnectorOptions | null | undefined
+}
+
 /** Options of `Socks5ProxyAgent`. Those of `Agent` hold for the connections to the targets. */
-export interface Socks5ProxyAgentOptions extends AgentOptions {
+export interface Socks5ProxyAgentOptions extends ProxySideOptions {
   /** Name for the proxy. Default: from the URL. */
   username?: string | null | undefined
   /** Password for the proxy. Default: from the URL. */
   password?: string | null | undefined
   /** Milliseconds for each step: proxy, authentication, request, TLS; 0 for no limit. Default: 5 000. */
   connectTimeout?: number | null | undefined
-  /** Connector options for TLS to the proxy. An object, also an empty one, switches it on. */
-  proxyTls?: BuildConnectorOptions | null | undefined
-  /** Connector options for TLS to targets. */
-  requestTls?: BuildConnectorOptions | null | undefined
   /** A function that opens the connections to the proxy, or an object: less important `requestTls`. */
   connect?: BuildConnectorOptions | ConnectFunction | undefined
   /** Taken for the sake of programs written for undici. SOCKS has no headers. */

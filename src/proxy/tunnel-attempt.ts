@@ -4,7 +4,7 @@
  */
 
 import type { Duplex } from 'node:stream'
-import { isThenable } from '../base/loop/thenable.ts'
+import { isThenable, whenReady } from '../base/loop/thenable.ts'
 import { discardSocket } from '../base/node/discard-socket.ts'
 import { loadNet } from '../base/node/lazy-modules.ts'
 import { setOwn } from '../base/object/own-record.ts'
@@ -65,11 +65,8 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
 
   onConnectTimeout(): void {
     const { uri, address, connectTimeout } = this.#hop
-    const goal = {
-      hostname: address.origin.hostname,
-      port: portOf(address.origin),
-      timeout: connectTimeout,
-    }
+    const { hostname } = address.origin
+    const goal = { hostname, port: portOf(address.origin), timeout: connectTimeout }
     const error = withProxy(timeoutError(goal, []), uri, 'proxy-connect')
     const answer = this.#end()
     this.#exchange?.cancel(error)
@@ -108,12 +105,8 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
       if (this.#answer !== null) then(value)
     }
     try {
-      const value = call()
-      if (!isThenable(value)) goOn(value)
-      else
-        Promise.resolve(value)
-          .then(goOn)
-          .catch((error: unknown) => this.#fail(error))
+      const later = whenReady(call(), goOn)
+      if (isThenable(later)) later.catch((error: unknown) => this.#fail(error))
     } catch (error) {
       this.#fail(error)
     }
@@ -159,16 +152,14 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
   }
 
   #onRefusal(refusal: Refusal): void {
-    const { fields, onProxyResponse, uri } = this.#hop
+    const { fields, onProxyResponse } = this.#hop
     if (refusal.statusCode === 407 && fields.isRotating && !this.#hasNewToken) {
       this.#hasNewToken = true
       this.#keepRefused(null)
       this.#authorize(this.#hop.tunnelling, [])
-    } else if (onProxyResponse === null || this.#tries >= MOST_TRIES) {
-      this.#end()?.(refusedTunnel(uri, refusal), null)
     } else {
       this.#await(
-        () => onProxyResponse(refusal),
+        () => (this.#tries < MOST_TRIES ? onProxyResponse?.(refusal) : null),
         (headers) => this.#onAnswerToRefusal(headers, refusal),
       )
     }
@@ -194,13 +185,8 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
       const name = String(fields[i])
       setOwn(headers, name, name.toLowerCase() === PROXY_AUTHORIZATION ? '***' : fields[i + 1])
     }
-    const connectParams = {
-      origin: uri,
-      port: address.origin.port,
-      path: this.#authority,
-      headers,
-      servername,
-    }
+    const { port } = address.origin
+    const connectParams = { origin: uri, port, path: this.#authority, headers, servername }
     channels.proxyConnected.publish({ socket, connectParams })
   }
 }

@@ -34,6 +34,7 @@ type Callback = Parameters<ConnectFunction>[1]
 
 /** Opens TLS on a tunnel. */
 interface Inside {
+  readonly hops: readonly TunnelHop[]
   readonly isH2c: boolean
   readonly secure: ClientConnector
   /** undefined: the request's. */
@@ -57,18 +58,17 @@ export function tunnelConnector(hops: readonly TunnelHop[], settings: InsideSett
   // A connector inside a tunnel connects to nothing: the target is checked before the tunnel is opened.
   const tls = { ...requestTls, guard: null }
   const check = targetCheck(requestTls)
-  const any: Inside = { secure: buildClientConnector(tls), servername, isH2c, check }
+  const any: Inside = { hops, secure: buildClientConnector(tls), servername, isH2c, check }
   const http1: Inside = { ...any, secure: buildClientConnector({ ...tls, allowH2: false }) }
   const connectorFor =
     (inside: Inside): DetailedConnector =>
     (target, callback, details) =>
-      new TunnelConnect(hops, inside, target, callback, details ?? null).start()
+      new TunnelConnect(inside, target, callback, details ?? null).start()
   const presented = servername || ownMembers(tls).servername || null
   return ownConnector(connectorFor(any), connectorFor(http1), presented)
 }
 
 class TunnelConnect {
-  readonly #hops: readonly TunnelHop[]
   readonly #inside: Inside
   readonly #target: ConnectorOptions
   readonly #callback: Callback
@@ -77,14 +77,7 @@ class TunnelConnect {
   readonly #readsInlets: boolean
   #next = 0
 
-  constructor(
-    hops: readonly TunnelHop[],
-    inside: Inside,
-    target: ConnectorOptions,
-    callback: Callback,
-    details: ConnectDetails | null,
-  ) {
-    this.#hops = hops
+  constructor(inside: Inside, target: ConnectorOptions, callback: Callback, details: ConnectDetails | null) {
     this.#inside = inside
     this.#target = target
     this.#callback = callback
@@ -126,11 +119,12 @@ class TunnelConnect {
   }
 
   #tryNext(target: ConnectorOptions): void {
-    const hop = this.#hops[this.#next++]!
+    const { hops } = this.#inside
+    const hop = hops[this.#next++]!
     const attempt = hop.tunnelTo(target, (error, socket) => {
       if (socket !== null) this.#onTunnel(hop, socket)
       // Nothing of the request was sent, so another proxy may be tried.
-      else if (this.#next < this.#hops.length) this.#tryNext(target)
+      else if (this.#next < hops.length) this.#tryNext(target)
       else this.#answer(error!)
     })
     this.#wait((reason) => attempt.cancel(reason))
@@ -185,14 +179,10 @@ class TunnelConnect {
 
 /** The runtime passes them on only to a `net.Socket`, and an idle tunnel would keep the process alive. */
 function passReferences(socket: object, tunnel: Duplex & Partial<Pick<Socket, 'ref' | 'unref'>>): void {
-  Object.assign(socket, {
-    ref: () => {
-      tunnel.ref?.()
+  for (const name of ['ref', 'unref'] as const) {
+    Reflect.set(socket, name, () => {
+      tunnel[name]?.()
       return socket
-    },
-    unref: () => {
-      tunnel.unref?.()
-      return socket
-    },
-  })
+    })
+  }
 }
