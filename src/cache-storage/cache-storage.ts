@@ -14,30 +14,17 @@ export interface MultiCacheQueryOptions extends CacheQueryOptions {
   cacheName?: string | undefined
 }
 
-/** Caches by name. */
-export interface CacheStorage {
-  /** The first stored response for a request; undefined if there is none. */
-  match(request: RequestInput, options?: MultiCacheQueryOptions | null): Promise<Response | undefined>
-  /** Whether there is a cache of this name. */
-  has(cacheName: string): Promise<boolean>
-  /** The cache of this name, made if there is none. Each call returns another object. */
-  open(cacheName: string): Promise<Cache>
-  /** Whether there was one to delete. */
-  delete(cacheName: string): Promise<boolean>
-  /** The names, in the order in which they were opened. */
-  keys(): Promise<string[]>
-}
-
 /** Passed to the constructor only from within this package. */
 const INTERNAL = Symbol('internal')
 
-class MemoryCacheStorage implements CacheStorage {
+class MemoryCacheStorage {
   readonly #caches = new Map<string, Entries>()
 
   constructor(key: unknown = undefined) {
     if (key !== INTERNAL) throw new TypeError('TypeError: Illegal constructor')
   }
 
+  /** The first stored response for a request; undefined if there is none. */
   async match(
     request: RequestInput,
     options: MultiCacheQueryOptions | null | undefined = undefined,
@@ -54,11 +41,13 @@ class MemoryCacheStorage implements CacheStorage {
     return undefined
   }
 
+  /** Whether there is a cache of this name. */
   async has(cacheName: string): Promise<boolean> {
     requireArguments(arguments.length, 1, 'CacheStorage.has')
     return this.#caches.has(toText(cacheName, 'CacheStorage.has', 'cacheName'))
   }
 
+  /** The cache of this name, made if there is none. Each call returns another object. */
   async open(cacheName: string): Promise<Cache> {
     requireArguments(arguments.length, 1, 'CacheStorage.open')
     const name = toText(cacheName, 'CacheStorage.open', 'cacheName')
@@ -67,17 +56,22 @@ class MemoryCacheStorage implements CacheStorage {
     return cacheOf(entries)
   }
 
+  /** Whether there was one to delete. */
   async delete(cacheName: string): Promise<boolean> {
     requireArguments(arguments.length, 1, 'CacheStorage.delete')
     return this.#caches.delete(toText(cacheName, 'CacheStorage.delete', 'cacheName'))
   }
 
+  /** The names, in the order in which they were opened. */
   async keys(): Promise<string[]> {
     return [...this.#caches.keys()]
   }
 }
 
 defineInterface(MemoryCacheStorage, 'CacheStorage')
+
+/** Caches by name. */
+export type CacheStorage = Pick<MemoryCacheStorage, keyof MemoryCacheStorage>
 
 /** Caches in memory, for the life of the process. Nothing in them expires. */
 export const caches: CacheStorage = new MemoryCacheStorage(INTERNAL)

@@ -29,25 +29,7 @@ type Options = CacheQueryOptions | null | undefined
 /** Passed to the constructor only from within this package. */
 const INTERNAL = Symbol('internal')
 
-/** Responses by their requests. */
-export interface Cache {
-  /** The first stored response for a request; undefined if there is none. */
-  match(request: RequestInput, options?: CacheQueryOptions | null): Promise<Response | undefined>
-  /** All stored responses for a request, or all. */
-  matchAll(request?: RequestInput, options?: CacheQueryOptions | null): Promise<readonly Response[]>
-  /** Fetches, and stores the response. */
-  add(request: RequestInput): Promise<undefined>
-  /** Fetches all, and stores the responses once all have arrived. */
-  addAll(requests: Iterable<RequestInput>): Promise<undefined>
-  /** Stores a response, whose body is read. It replaces the one that matched the request. */
-  put(request: RequestInput, response: Response | ResponseLike): Promise<undefined>
-  /** Whether there was one to delete. */
-  delete(request: RequestInput, options?: CacheQueryOptions | null): Promise<boolean>
-  /** The stored requests that match a request, or all. */
-  keys(request?: RequestInput, options?: CacheQueryOptions | null): Promise<readonly Request[]>
-}
-
-class MemoryCache implements Cache {
+class MemoryCache {
   readonly #entries: Entries
 
   constructor(key: unknown = undefined, entries: Entries = new Entries()) {
@@ -55,12 +37,14 @@ class MemoryCache implements Cache {
     this.#entries = entries
   }
 
+  /** The first stored response for a request; undefined if there is none. */
   async match(request: RequestInput, options: Options = undefined): Promise<Response | undefined> {
     requireArguments(arguments.length, 1, 'Cache.match')
     const [first] = this.#find(request, readOptions(options, 'Cache.match'))
     return first?.respond()
   }
 
+  /** All stored responses for a request, or all. */
   async matchAll(
     request: RequestInput | undefined = undefined,
     options: Options = undefined,
@@ -69,16 +53,19 @@ class MemoryCache implements Cache {
     return Object.freeze(found.map(({ respond }) => respond()))
   }
 
+  /** Fetches, and stores the response. */
   async add(request: RequestInput): Promise<undefined> {
     requireArguments(arguments.length, 1, 'Cache.add')
     await this.#addAll([request])
   }
 
+  /** Fetches all, and stores the responses once all have arrived. */
   async addAll(requests: Iterable<RequestInput>): Promise<undefined> {
     requireArguments(arguments.length, 1, 'Cache.addAll')
     await this.#addAll(requests)
   }
 
+  /** Stores a response, whose body is read. It replaces the one that matched the request. */
   async put(request: RequestInput, response: Response | ResponseLike): Promise<undefined> {
     requireArguments(arguments.length, 2, 'Cache.put')
     if (!isResponseLike(response)) {
@@ -100,6 +87,7 @@ class MemoryCache implements Cache {
     this.#entries.store([await entryOf(given, response)])
   }
 
+  /** Whether there was one to delete. */
   async delete(request: RequestInput, options: Options = undefined): Promise<boolean> {
     requireArguments(arguments.length, 1, 'Cache.delete')
     const found = this.#find(request, readOptions(options, 'Cache.delete'))
@@ -107,6 +95,7 @@ class MemoryCache implements Cache {
     return found.length > 0
   }
 
+  /** The stored requests that match a request, or all. */
   async keys(
     request: RequestInput | undefined = undefined,
     options: Options = undefined,
@@ -145,6 +134,9 @@ class MemoryCache implements Cache {
 }
 
 defineInterface(MemoryCache, 'Cache')
+
+/** Responses by their requests. */
+export type Cache = Pick<MemoryCache, keyof MemoryCache>
 
 /** A view of these entries. */
 export function cacheOf(entries: Entries): Cache {

@@ -125,7 +125,7 @@ function print(result: object): string {
 }
 
 async function outgoingOf(options: Options, stdin: Readable): Promise<Outgoing> {
-  const { url, timeout, retry, authorization, 'json-body': jsonBody } = options
+  const { url, timeout, retry, location, compressed, authorization, 'json-body': jsonBody } = options
   const given = jsonBody ?? options.data
   const body = given === undefined ? null : await readData(given, stdin)
   // A text on the command line is nearly always a form; a file may be anything.
@@ -139,16 +139,16 @@ async function outgoingOf(options: Options, stdin: Readable): Promise<Outgoing> 
   const own = new Set(options.headers.map(([name]) => name.toLowerCase()))
   return {
     url,
+    timeout,
+    retry,
+    location,
+    compressed,
     method: options.method ?? (body === null ? 'GET' : 'POST'),
     headers: [
       ...added.filter((field) => field !== null && !own.has(field[0])),
       ...options.headers,
     ] as Field[],
     body,
-    timeout,
-    retries: retry,
-    follows: options.location,
-    decompresses: options.compressed,
     jar: options['cookie-jar'] === undefined ? null : await onFile('read', options['cookie-jar'], readJar),
   }
 }

@@ -14,24 +14,16 @@ import {
 } from '../index.ts'
 import type { ConnectionReport, Dialer } from './dialer.ts'
 import { deadline, type Failure, failureOf, type Stage } from './failure.ts'
+import type { Options } from './options.ts'
 import { type Phases, phasesOf } from './phases.ts'
 import { type Field, redact } from './secrets.ts'
 
 export type { Field }
 
-export interface Outgoing {
-  readonly url: URL
+export interface Outgoing extends Pick<Options, 'url' | 'timeout' | 'retry' | 'location' | 'compressed'> {
   readonly method: string
   readonly headers: readonly Field[]
   readonly body: Buffer | null
-  /** Milliseconds for all of it. */
-  readonly timeout: number | null
-  /** How often it is sent again after a failure that allows it. */
-  readonly retries: number
-  /** Redirects are followed. */
-  readonly follows: boolean
-  /** The body is asked for in a coding, and decoded. */
-  readonly decompresses: boolean
   /** Null: cookies are neither sent nor kept. */
   readonly jar: CookieJar | null
 }
@@ -152,12 +144,12 @@ export async function exchange(dialer: Dialer, outgoing: Outgoing, reception: Re
   }
 }
 
-function interceptorsFor({ retries, follows, decompresses, jar }: Outgoing): (Interceptor | null)[] {
+function interceptorsFor({ retry, location, compressed, jar }: Outgoing): (Interceptor | null)[] {
   return [
-    retries === 0 ? null : interceptors.retry({ maxRetries: retries, throwOnError: false }),
+    retry === 0 ? null : interceptors.retry({ maxRetries: retry, throwOnError: false }),
     jar === null ? null : interceptors.cookies({ jar }),
-    decompresses ? interceptors.decompress({ acceptEncoding: true, skipErrorResponses: false }) : null,
-    follows ? interceptors.redirect({ maxRedirections: MOST_REDIRECTS, throwOnMaxRedirect: true }) : null,
+    compressed ? interceptors.decompress({ acceptEncoding: true, skipErrorResponses: false }) : null,
+    location ? interceptors.redirect({ maxRedirections: MOST_REDIRECTS, throwOnMaxRedirect: true }) : null,
   ]
 }
 

@@ -3,7 +3,7 @@
  * 6890), multicast, the deprecated tunnels, and the fixed addresses of cloud metadata services. Stricter than the
  * registries in one respect: a block that is reserved for protocols is refused with the few anycast services inside it.
  */
-import { type IpSet, readIpSet } from '../base/address/ip-set.ts'
+import { readIpSet } from '../base/address/ip-set.ts'
 import { embeddedIpv4, withoutMapping } from './embedded-ipv4.ts'
 
 export interface SpecialBlock {
@@ -43,13 +43,7 @@ export type SpecialRule = keyof typeof BLOCKS
 const GLOBAL_UNICAST = '2000::/3'
 const WELL_KNOWN_NAT64 = '64:ff9b::/96'
 
-interface Search {
-  readonly blocks: readonly { readonly is: SpecialBlock; readonly has: IpSet }[]
-  readonly isGlobal: IpSet
-  readonly isNat64: IpSet
-}
-
-let search: Search | null = null
+let search: ReturnType<typeof makeSearch> | null = null
 
 /** The block that an address, or one inside it, belongs to; null for a public one. */
 export function specialBlockOf(given: Uint8Array): SpecialBlock | null {
@@ -63,7 +57,7 @@ export function specialBlockOf(given: Uint8Array): SpecialBlock | null {
   return embeddedIpv4(address).map(find).find(Boolean) ?? null
 }
 
-function makeSearch(): Search {
+function makeSearch() {
   const blocks = Object.entries(BLOCKS).flatMap(([rule, list]) =>
     list.split(' ').map((block) => ({ is: { rule: rule as SpecialRule, block }, has: readIpSet(block)! })),
   )

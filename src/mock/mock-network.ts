@@ -40,11 +40,8 @@ export interface FallbackWays {
   collect(proceed: () => boolean): boolean
 }
 
-/** Decides about calls that no interceptor replies to. */
-export interface Fallback {
-  /** Uses one of `ways`; returns what `dispatch` returns. */
-  takeUnmatched(call: MockCall, ways: FallbackWays): boolean
-}
+/** Decides about calls that no interceptor replies to: uses one of the ways, and returns what `dispatch` returns. */
+type Fallback = (call: MockCall, ways: FallbackWays) => boolean
 
 /** No interceptor can be added to these. */
 const NO_MOCKS = new OriginMocks('')
@@ -162,7 +159,7 @@ export class MockNetwork implements ExchangeOwner {
   #miss(run: MatchRun, place: MockPlace): boolean {
     if (this.fallback === null) return this.#pass(run, place, null)
     const { call } = run
-    return this.fallback.takeUnmatched(call, {
+    return this.fallback(call, {
       reply: (reply, delay) => {
         const interception = new Interception(REPLAYED, reply)
         interception.delay = delay
@@ -181,7 +178,7 @@ export class MockNetwork implements ExchangeOwner {
     const refusal = this.netConnect.refusal(call.origin)
     if (refusal === null) return this.#send(call, handler ?? call.handler)
     const origins = this.origins.all.map(({ origin }) => origin)
-    const error = notMatched(run, { mocks: mocks === NO_MOCKS ? null : mocks, origins, refusal })
+    const error = notMatched(run, mocks === NO_MOCKS ? null : mocks, origins, refusal)
     if (call.log !== null) call.log.error = error
     if (this.unmatched.length < MOST_UNMATCHED) this.unmatched.push(error)
     emitSafely(this.#owner, 'unmatched', error)

@@ -14,12 +14,7 @@ import type { ConnectFunction } from '../dispatcher/client-options.ts'
 import { InformationalError, InvalidArgumentError, SocketError } from '../errors.ts'
 import { portOf } from '../guard/place.ts'
 import { ConnectDetails } from '../net/connect-details.ts'
-import {
-  type BuildConnectorOptions,
-  buildClientConnector,
-  type ClientConnector,
-  type ConnectorOptions,
-} from '../net/connector.ts'
+import { buildClientConnector, type ClientConnector, type ConnectorOptions } from '../net/connector.ts'
 import { reclaimInlet } from '../net/slab-inlet.ts'
 import {
   checkTarget,
@@ -28,6 +23,7 @@ import {
   targetCheck,
 } from '../net/target-check.ts'
 import { withProxy } from './proxy-error.ts'
+import type { Socks5Settings } from './socks5-options.ts'
 import type { TunnelHop } from './tunnel-hop.ts'
 
 type Callback = Parameters<ConnectFunction>[1]
@@ -35,6 +31,7 @@ type Callback = Parameters<ConnectFunction>[1]
 /** Opens TLS on a tunnel. */
 interface Inside {
   readonly hops: readonly TunnelHop[]
+  /** Plain targets speak HTTP/2, whose servers send first (RFC 9113 §3.4). */
   readonly isH2c: boolean
   readonly secure: ClientConnector
   /** undefined: the request's. */
@@ -43,17 +40,8 @@ interface Inside {
   readonly check: TargetCheckSettings | null
 }
 
-/** For the connections inside tunnels. */
-export interface InsideSettings {
-  readonly requestTls: BuildConnectorOptions
-  /** undefined: a request chooses its server name. */
-  readonly requestServername: string | null | undefined
-  /** Plain targets speak HTTP/2, whose servers send first (RFC 9113 §3.4). */
-  readonly isH2c: boolean
-}
-
 /** The hops are tried in this order. */
-export function tunnelConnector(hops: readonly TunnelHop[], settings: InsideSettings): ConnectFunction {
+export function tunnelConnector(hops: readonly TunnelHop[], settings: Socks5Settings): ConnectFunction {
   const { requestTls, requestServername: servername, isH2c } = settings
   // A connector inside a tunnel connects to nothing: the target is checked before the tunnel is opened.
   const tls = { ...requestTls, guard: null }

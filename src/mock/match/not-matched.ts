@@ -19,19 +19,18 @@ import type { MatchRun } from './match-run.ts'
 import { findNearest, mismatchesOf, shownBody, shownMatcher, shownPath } from './nearest.ts'
 import { shownFields, shownQuery, shownValue } from './secrets.ts'
 
-/** What the message needs besides the match. */
-export interface Circumstances {
-  /** Null if nothing is defined for the origin. */
-  readonly mocks: OriginMocks | null
-  /** Origins that have interceptors. */
-  readonly origins: readonly OriginMatcher[]
-  /** Why the network may not be used. */
-  readonly refusal: string
-}
-
-export function notMatched(run: MatchRun, { mocks, origins, refusal }: Circumstances): MockNotMatchedError {
-  const { call } = run
-  const { stage } = run
+/**
+ * @param mocks Null if nothing is defined for the origin.
+ * @param origins Those that have interceptors.
+ * @param refusal Why the network may not be used.
+ */
+export function notMatched(
+  run: MatchRun,
+  mocks: OriginMocks | null,
+  origins: readonly OriginMatcher[],
+  refusal: string,
+): MockNotMatchedError {
+  const { call, stage } = run
   const remaining = mocks?.live.length ?? 0
   const defined = mocks?.all.length ?? 0
   const first = `Mock dispatch not matched for ${partText(stage, call)}: subsequent request to origin ${call.origin} was not allowed (${refusal}), ${remaining} interceptor(s) remaining out of ${defined} defined`

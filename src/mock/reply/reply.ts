@@ -239,13 +239,7 @@ export function upgradeReply(accept: UpgradeAcceptor): Reply {
 }
 
 /** A response without its content. */
-interface ReplyHead {
-  with(data: unknown): MockedResponse
-  /** `fields`: those of the response, if it is fixed. */
-  pending(data: unknown, fields: HeaderBlock | null): PendingReply
-}
-
-function readHead(given: unknown, responseOptions: unknown, defaults: ReplyDefaults): ReplyHead {
+function readHead(given: unknown, responseOptions: unknown, defaults: ReplyDefaults) {
   if (given === undefined) throw new InvalidArgumentError('statusCode must be defined')
   if (typeof responseOptions !== 'object' || responseOptions === null) {
     throw new InvalidArgumentError('responseOptions must be an object')
@@ -261,7 +255,7 @@ function readHead(given: unknown, responseOptions: unknown, defaults: ReplyDefau
   const trailers = toBlock(withDefaults(readReplyFields(options.trailers), defaults.trailers))
   const informational = (options.informational ?? []).map(readInformational)
   return {
-    with: (data) => {
+    with: (data: unknown): MockedResponse => {
       const content = toContent(data)
       const isCounted = defaults.contentLength && !(content instanceof StreamedContent)
       const block = isCounted
@@ -271,7 +265,8 @@ function readHead(given: unknown, responseOptions: unknown, defaults: ReplyDefau
         : plain
       return { statusCode, fields: block, trailers, informational, content }
     },
-    pending: (data, block) => ({
+    /** `block`: the fields of the response, if it is fixed. */
+    pending: (data: unknown, block: HeaderBlock | null): PendingReply => ({
       error: null,
       statusCode,
       data,

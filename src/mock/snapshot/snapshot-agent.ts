@@ -8,7 +8,7 @@ import { shownQuery } from '../match/secrets.ts'
 import { testPattern } from '../match/text-matcher.ts'
 import { MockAgent } from '../mock-agent.ts'
 import type { MockCall } from '../mock-call.ts'
-import { type Fallback, type FallbackWays, networkOf } from '../mock-network.ts'
+import { type FallbackWays, networkOf } from '../mock-network.ts'
 import { computedReply, NO_DEFAULTS } from '../reply/reply.ts'
 import type { Snapshot, SnapshotData, SnapshotInfo } from './snapshot.ts'
 import { SnapshotHandler } from './snapshot-handler.ts'
@@ -27,7 +27,7 @@ import { SnapshotRecorder } from './snapshot-recorder.ts'
  * const agent = new SnapshotAgent({ mode: 'playback', snapshotPath: './test/api.json' })
  * const { body } = await agent.request({ origin: 'https://api.test', path: '/', method: 'GET' })
  */
-export class SnapshotAgent extends MockAgent implements Fallback {
+export class SnapshotAgent extends MockAgent {
   readonly #options: SnapshotRecorderOptions
   readonly #recorder: SnapshotRecorder
 
@@ -36,11 +36,10 @@ export class SnapshotAgent extends MockAgent implements Fallback {
     super(options)
     this.#options = settings
     this.#recorder = new SnapshotRecorder(settings)
-    networkOf(this)!.fallback = this
+    networkOf(this)!.fallback = (call, ways) => this.#takeUnmatched(call, ways)
   }
 
-  /** For mock agents: a call that no interceptor replies to. */
-  takeUnmatched(call: MockCall, ways: FallbackWays): boolean {
+  #takeUnmatched(call: MockCall, ways: FallbackWays): boolean {
     if (this.#isExcluded(call)) return ways.send(null)
     return call.hasUnreadBody ? ways.collect(() => this.#take(call, ways)) : this.#take(call, ways)
   }

@@ -1,4 +1,5 @@
 /** The steps of a script for the server side of an in-memory connection: bytes to write, and actions. */
+import { NO_BYTES } from '../../base/bytes/empty.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 
 /** Which engine reads the replies. */
@@ -31,36 +32,39 @@ export type WireScript = Iterable<WireStep> | AsyncIterable<WireStep>
  * @example
  * interceptor.replyRaw(['HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n', mockWire.wait(100), 'ok'])
  */
-export const mockWire: {
+export const mockWire = {
   /** Sends nothing for so many milliseconds. */
-  wait(milliseconds: number): WireAction
+  wait: (milliseconds: number): WireAction => ({
+    kind: 'wait',
+    milliseconds: count(milliseconds, 'milliseconds'),
+  }),
   /** Sends nothing more; the connection stays open. */
-  stall(): WireAction
+  stall: (): WireAction => ({ kind: 'stall' }),
   /** Closes the connection in an orderly way. */
-  end(): WireAction
+  end: (): WireAction => ({ kind: 'end' }),
   /** Breaks the connection, with the error of the system that has this code. Default: `ECONNRESET`. */
-  reset(code?: string): WireAction
+  reset: (code: string = 'ECONNRESET'): WireAction => ({ kind: 'reset', code }),
   /** Sends what follows in pieces of so many bytes; 0 for as it comes. */
-  split(bytes: number): WireAction
+  split: (bytes: number): WireAction => ({ kind: 'split', bytes: count(bytes, 'bytes') }),
   /** HTTP/2: a HEADERS frame; `:status` is one of the fields. */
-  headers(fields: Readonly<Record<string, string>>, endStream?: boolean): WireAction
-  /** HTTP/2: a DATA frame. */
-  data(content: string | Uint8Array, endStream?: boolean): WireAction
-  /** HTTP/2: any frame, by the number of its type. */
-  frame(type: number, payload?: Uint8Array, flags?: number): WireAction
-} = {
-  wait: (milliseconds) => ({ kind: 'wait', milliseconds: count(milliseconds, 'milliseconds') }),
-  stall: () => ({ kind: 'stall' }),
-  end: () => ({ kind: 'end' }),
-  reset: (code = 'ECONNRESET') => ({ kind: 'reset', code }),
-  split: (bytes) => ({ kind: 'split', bytes: count(bytes, 'bytes') }),
-  headers: (fields, endStream = false) => ({
+  headers: (fields: Readonly<Record<string, string>>, endStream: boolean = false): WireAction => ({
     kind: 'headers',
     fields: Object.entries(fields).flat(),
     endStream,
   }),
-  data: (content, endStream = false) => ({ kind: 'data', bytes: Buffer.from(content as string), endStream }),
-  frame: (type, payload = Buffer.alloc(0), flags = 0) => ({ kind: 'frame', type, flags, payload }),
+  /** HTTP/2: a DATA frame. */
+  data: (content: string | Uint8Array, endStream: boolean = false): WireAction => ({
+    kind: 'data',
+    bytes: Buffer.from(content as string),
+    endStream,
+  }),
+  /** HTTP/2: any frame, by the number of its type. */
+  frame: (type: number, payload: Uint8Array = NO_BYTES, flags: number = 0): WireAction => ({
+    kind: 'frame',
+    type,
+    flags,
+    payload,
+  }),
 }
 
 function count(value: unknown, name: string): number {
