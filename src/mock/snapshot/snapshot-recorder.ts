@@ -12,14 +12,18 @@ import { isHar, type SnapshotMode, type SnapshotRecorderOptions } from './snapsh
 
 const FLUSH_INTERVAL = 30_000
 
+interface Kept {
+  readonly snapshot: Snapshot
+  /** From the file or from recording. */
+  readonly hash: string
+  /** Recorded or replayed by this agent. */
+  isUsed: boolean
+}
+
 export class SnapshotRecorder {
   readonly #options: SnapshotRecorderOptions
   readonly #lists: HeaderLists
-  readonly #snapshots = new Map<string, Snapshot>()
-  /** Hashes from the file or from recording. */
-  readonly #hashes = new WeakMap<Snapshot, string>()
-  /** Recorded or replayed by this agent. */
-  readonly #used = new Set<Snapshot>()
+  readonly #kept = new Map<string, Kept>()
   /** The file is read on first use. */
   #isLoaded: boolean
   /** For a HAR of a browser, whose requests have headers of its own. */
@@ -51,19 +55,17 @@ export class SnapshotRecorder {
     const { body } = request
     let entry = { request, response: { ...response, headers: this.#lists.ofResponse(response.headers) } }
     entry = this.#options.sanitize?.(entry) ?? entry
-    const key = keyOf(entry.request, this.#lists, this.#ignoresHeaders)
-    let snapshot = this.#snapshots.get(key)
-    if (snapshot === undefined) {
+    const key = this.#keyOf(entry.request)
+    let kept = this.#kept.get(key)
+    if (kept === undefined) {
       const timestamp = new Date().toISOString()
-      snapshot = { request: entry.request, responses: [], callCount: 0, timestamp }
-      this.#makeRoom()
-      this.#snapshots.set(key, snapshot)
+      const snapshot = { request: entry.request, responses: [], callCount: 0, timestamp }
       const isSame = entry.request.body === body
       const named = isSame ? undiciRequest(entry.request, opts, this.#options) : entry.request
-      this.#hashes.set(snapshot, hashOf(named))
+      kept = this.#keep(key, snapshot, hashOf(named))
     }
-    snapshot.responses.push(entry.response)
-    this.#used.add(snapshot)
+    kept.snapshot.responses.push(entry.response)
+    kept.isUsed = true
     this.#isChanged = true
     this.#flushLater()
   }
@@ -74,11 +76,11 @@ export class SnapshotRecorder {
     origin: string = originOf(opts),
     content: unknown = opts.body,
   ): Snapshot | undefined {
-    const snapshot = this.#find(opts, origin, content)
-    if (snapshot === undefined) return undefined
-    snapshot.callCount++
-    this.#used.add(snapshot)
-    return snapshot
+    const kept = this.#kept.get(this.#find(opts, origin, content))
+    if (kept === undefined) return undefined
+    kept.snapshot.callCount++
+    kept.isUsed = true
+    return kept.snapshot
   }
 
   /** Reads a file in place of what is there. One that does not exist is empty. */
@@ -98,8 +100,8 @@ export class SnapshotRecorder {
   async #save(path: string): Promise<void> {
     this.#isChanged = false
     try {
-      const list = this.getSnapshots().map((snapshot) => ({ hash: this.#hashOf(snapshot), snapshot }))
-      await writeSnapshotFile(path, list, isHar(this.#options, path))
+      this.#loadOnce()
+      await writeSnapshotFile(path, [...this.#kept.values()], isHar(this.#options, path))
     } catch (error) {
       this.#isChanged = true
       throw error
@@ -110,14 +112,13 @@ export class SnapshotRecorder {
   clear(): void {
     this.#isLoaded = true
     this.#isChanged = true
-    this.#snapshots.clear()
-    this.#used.clear()
+    this.#kept.clear()
   }
 
   /** All snapshots. */
   getSnapshots(): Snapshot[] {
     this.#loadOnce()
-    return [...this.#snapshots.values()]
+    return Array.from(this.#kept.values(), ({ snapshot }) => snapshot)
   }
 
   /** How many there are. */
@@ -132,17 +133,15 @@ export class SnapshotRecorder {
 
   /** Removes the snapshot of a request; false if there is none. */
   deleteSnapshot(opts: DispatchOptions): boolean {
-    const found = this.#find(opts, originOf(opts))
-    if (found === undefined) return false
-    this.#isChanged = true
-    for (const [key, snapshot] of this.#snapshots) if (snapshot === found) this.#snapshots.delete(key)
-    return true
+    const isDeleted = this.#kept.delete(this.#find(opts, originOf(opts)))
+    this.#isChanged ||= isDeleted
+    return isDeleted
   }
 
   /** What is known about the snapshot of a request; null if there is none. */
   getSnapshotInfo(opts: DispatchOptions): SnapshotInfo | null {
-    const snapshot = this.#find(opts, originOf(opts))
-    return snapshot === undefined ? null : this.#describe(snapshot)
+    const kept = this.#kept.get(this.#find(opts, originOf(opts)))
+    return kept === undefined ? null : describe(kept)
   }
 
   /** Replaces all snapshots. */
@@ -153,16 +152,15 @@ export class SnapshotRecorder {
 
   /** Those that were neither replayed nor recorded. */
   unusedSnapshots(): SnapshotInfo[] {
-    return this.getSnapshots()
-      .filter((snapshot) => !this.#used.has(snapshot))
-      .map((snapshot) => this.#describe(snapshot))
+    this.#loadOnce()
+    return [...this.#kept.values()].filter(({ isUsed }) => !isUsed).map(describe)
   }
 
   /** Removes those that were neither replayed nor recorded. */
   prune(): void {
-    for (const [key, snapshot] of this.#snapshots) {
-      if (this.#used.has(snapshot)) continue
-      this.#snapshots.delete(key)
+    for (const [key, { isUsed }] of this.#kept) {
+      if (isUsed) continue
+      this.#kept.delete(key)
       this.#isChanged = true
     }
   }
@@ -173,23 +171,16 @@ export class SnapshotRecorder {
     this.#flushTimer = null
   }
 
-  /** undici stores bodies that are not text in another form. */
-  #find(opts: DispatchOptions, origin: string, content: unknown = opts.body): Snapshot | undefined {
+  /** The key of the snapshot for a request. undici stores bodies that are not text in another form. */
+  #find(opts: DispatchOptions, origin: string, content: unknown = opts.body): string {
     this.#loadOnce()
     const request = snapshotRequest(opts, content, origin, this.#lists, this.#options)
-    const found = this.#snapshots.get(keyOf(request, this.#lists, this.#ignoresHeaders))
-    if (found !== undefined || typeof opts.body === 'string') return found
-    const other = undiciRequest(request, opts, this.#options)
-    return this.#snapshots.get(keyOf(other, this.#lists, this.#ignoresHeaders))
+    const key = this.#keyOf(request)
+    return this.#kept.has(key) ? key : this.#keyOf(undiciRequest(request, opts, this.#options))
   }
 
-  #hashOf(snapshot: Snapshot): string {
-    return this.#hashes.get(snapshot) ?? hashOf(snapshot.request)
-  }
-
-  #describe(snapshot: Snapshot): SnapshotInfo {
-    const { request, responses, callCount, timestamp } = snapshot
-    return { hash: this.#hashOf(snapshot), request, responseCount: responses.length, callCount, timestamp }
+  #keyOf(request: SnapshotRequest): string {
+    return keyOf(request, this.#lists, this.#ignoresHeaders)
   }
 
   #loadOnce(): void {
@@ -201,8 +192,7 @@ export class SnapshotRecorder {
     const snapshots = readSnapshotFile(path, isArchive)
     this.#isLoaded = true
     this.#ignoresHeaders = isArchive && !this.#lists.isSelective
-    this.#snapshots.clear()
-    this.#used.clear()
+    this.#kept.clear()
     this.#isChanged = false
     this.#adopt(snapshots)
   }
@@ -210,15 +200,10 @@ export class SnapshotRecorder {
   /** Entries that differ only in ignored headers are merged. */
   #adopt(snapshots: readonly ReadSnapshot[]): void {
     for (const { hash, snapshot } of snapshots) {
-      const key = keyOf(this.#comparable(snapshot.request), this.#lists, this.#ignoresHeaders)
-      const known = this.#snapshots.get(key)
-      if (known === undefined) {
-        this.#makeRoom()
-        this.#snapshots.set(key, snapshot)
-        if (hash !== null) this.#hashes.set(snapshot, hash)
-      } else {
-        for (const response of snapshot.responses) known.responses.push(response)
-      }
+      const key = this.#keyOf(this.#comparable(snapshot.request))
+      const known = this.#kept.get(key)
+      if (known === undefined) this.#keep(key, snapshot, hash ?? hashOf(snapshot.request))
+      else for (const response of snapshot.responses) known.snapshot.responses.push(response)
     }
   }
 
@@ -228,11 +213,14 @@ export class SnapshotRecorder {
     return { ...request, headers, ...(this.#options.matchBody === false ? { body: '' } : null) }
   }
 
-  #makeRoom(): void {
+  #keep(key: string, snapshot: Snapshot, hash: string): Kept {
     const { maxSnapshots = Number.POSITIVE_INFINITY } = this.#options
-    while (this.#snapshots.size > 0 && this.#snapshots.size >= maxSnapshots) {
-      this.#snapshots.delete(this.#snapshots.keys().next().value!)
+    while (this.#kept.size > 0 && this.#kept.size >= maxSnapshots) {
+      this.#kept.delete(this.#kept.keys().next().value!)
     }
+    const kept = { snapshot, hash, isUsed: false }
+    this.#kept.set(key, kept)
+    return kept
   }
 
   #flushLater(): void {
@@ -251,6 +239,11 @@ export class SnapshotRecorder {
     if (!path) throw new InvalidArgumentError('Snapshot path is required')
     return path
   }
+}
+
+function describe({ snapshot, hash }: Kept): SnapshotInfo {
+  const { request, responses, callCount, timestamp } = snapshot
+  return { hash, request, responseCount: responses.length, callCount, timestamp }
 }
 
 function originOf({ origin, path }: DispatchOptions): string {
