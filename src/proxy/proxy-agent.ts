@@ -12,6 +12,7 @@ import type { PoolStats } from '../dispatcher/stats.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { optionsFor } from '../handler/legacy-handler.ts'
 import { isFunction, option, readOption } from '../options.ts'
+import { OriginTable } from '../relay/origin-key.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { EndReason } from '../request/end-reason.ts'
 import type { ForwardTarget } from './forwarded-request.ts'
@@ -30,8 +31,6 @@ export type ProxyAgentStats = Agent['stats'] & { proxy: PoolStats }
 
 /** Routes that are kept: a `proxy` function may choose another proxy for each request. */
 const MOST_ROUTES = 100
-/** Origins whose spelling is remembered. */
-const MOST_TARGETS = 1000
 /** The key of the only route of an agent with one proxy. If a function chooses, it is the direct one. */
 const DEFAULT = ''
 
@@ -53,7 +52,7 @@ export class ProxyAgent extends LifecycleDispatcher {
   readonly #routes = new Map<string, ProxyRoute>()
   /** Forgotten, and not closed yet. */
   readonly #leaving = new Set<ProxyRoute>()
-  readonly #targets = new Map<string, ForwardTarget>()
+  readonly #targets = new OriginTable(targetOf)
 
   static {
     closeOtherRoutes = (agent, proxies) => {
@@ -103,7 +102,7 @@ export class ProxyAgent extends LifecycleDispatcher {
     if (!origin || (typeof origin !== 'string' && !(origin instanceof URL))) {
       throw new InvalidArgumentError('opts.origin must be a non-empty string or URL.')
     }
-    const target = this.#targetOf(String(origin))
+    const target = this.#targets.get(String(origin))
     const route =
       this.#choose === null ? this.#routes.get(DEFAULT)! : this.#chosen(this.#choose(target.origin))
     return route.dispatch(options, target, handler)
@@ -124,16 +123,6 @@ export class ProxyAgent extends LifecycleDispatcher {
 
   #route(addresses: readonly ProxyAddress[]): ProxyRoute {
     return new ProxyRoute(addresses, this.#settings, (made) => reemit(this, made, made instanceof Agent))
-  }
-
-  #targetOf(origin: string): ForwardTarget {
-    const known = this.#targets.get(origin)
-    if (known !== undefined) return known
-    const parsed = checkedOrigin(origin)
-    if (this.#targets.size >= MOST_TARGETS) this.#targets.clear()
-    const target: ForwardTarget = { origin: parsed.origin, host: parsed.authority }
-    this.#targets.set(origin, target)
-    return target
   }
 
   #chosen(choice: ProxyChoice): ProxyRoute {
@@ -163,6 +152,11 @@ export class ProxyAgent extends LifecycleDispatcher {
 }
 
 defineKind(ProxyAgent, 'ventuno.ProxyAgent')
+
+function targetOf(origin: string): ForwardTarget {
+  const parsed = checkedOrigin(origin)
+  return { origin: parsed.origin, host: parsed.authority }
+}
 
 function ownOptions(options: unknown): ProxyAgentOptions {
   const isUri = typeof options !== 'object' || options === null || options instanceof URL

@@ -5,6 +5,7 @@
  */
 import { parseUrl } from '../base/address/parse-url.ts'
 import { type Check, isString, type OptionTable, option, readOptions } from '../options.ts'
+import { OriginTable } from '../relay/origin-key.ts'
 import { NoProxyList } from './no-proxy.ts'
 
 /** The options that come before the variables. */
@@ -48,17 +49,13 @@ const OPTIONS: OptionTable<OptionValues> = {
 
 const NOT_SET: ProxyDecision = { proxy: null, rule: 'no proxy is set' }
 
-/** Origins whose exception is remembered. */
-const MOST_ORIGINS = 1000
-
 /** Reads the variables each time: programs change `process.env` while they run. */
 export class ProxyEnvironment {
   readonly #options: OptionValues
   readonly #variables: Variables | null
   #listText = ''
-  #list = new NoProxyList('')
-  /** Of the list, by origin. */
-  readonly #exceptions = new Map<string, string | null>()
+  /** The entries of the list by origin. */
+  #exceptions = exceptionsOf('')
   /** Those read last. */
   readonly #known: Record<Kind, string | null | undefined> = { http: undefined, https: undefined }
   /** Called when a proxy has changed since it was last read. */
@@ -86,16 +83,10 @@ export class ProxyEnvironment {
     const setting = this.#given('noProxy') ?? this.#read('no_proxy') ?? this.#read('NO_PROXY')
     if (setting === null) return null
     if (setting.value !== this.#listText) {
-      this.#list = new NoProxyList(setting.value)
       this.#listText = setting.value
-      this.#exceptions.clear()
+      this.#exceptions = exceptionsOf(setting.value)
     }
-    let entry = this.#exceptions.get(origin)
-    if (entry === undefined) {
-      entry = this.#list.match(parseUrl(origin))
-      if (this.#exceptions.size >= MOST_ORIGINS) this.#exceptions.clear()
-      this.#exceptions.set(origin, entry)
-    }
+    const entry = this.#exceptions.get(origin)
     return entry === null ? null : `${setting.from}: ${entry}`
   }
 
@@ -147,6 +138,11 @@ export function proxyFor(origin: string, environment: ProxyEnvironment): ProxyDe
   if (decision.proxy === null) return decision
   const rule = environment.exception(origin)
   return rule === null ? decision : { proxy: null, rule }
+}
+
+function exceptionsOf(text: string): OriginTable<string | null> {
+  const list = new NoProxyList(text)
+  return new OriginTable((origin) => list.match(parseUrl(origin)))
 }
 
 /** A value that is set and empty switches the proxy off. */
