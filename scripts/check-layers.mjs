@@ -58,7 +58,7 @@ const RULES = [
   { files: /^net\//, may: ['guard/', 'base/', 'errors.ts', 'options.ts'] },
   {
     files: /^request\//,
-    may: ['base/', 'errors.ts', 'diagnostics.ts', 'protocol/ascii.ts', ...FIELDS],
+    may: ['base/', 'errors.ts', 'options.ts', 'diagnostics.ts', 'protocol/ascii.ts', ...FIELDS],
   },
   {
     files: /^connection\//,

@@ -3,9 +3,17 @@
  */
 import type { LookupFunction, OnReadOpts } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
-import { InvalidArgumentError } from '../errors.ts'
 import { type Guard, readGuard } from '../guard/guard.ts'
 import type { GuardOptions, GuardPolicy } from '../guard/options.ts'
+import {
+  integerFrom,
+  isAnything,
+  isFunction,
+  type OptionTable,
+  option,
+  ownOptions,
+  readOptions,
+} from '../options.ts'
 import { TlsSessionCache } from './tls-session-cache.ts'
 
 /** Options of `buildConnector`. Others are passed on to `net.connect` / `tls.connect`. */
@@ -69,11 +77,8 @@ export interface BuildConnectorOptions
   typeOfService?: number | undefined
 }
 
-const DEFAULT_TIMEOUT = 10e3
-const DEFAULT_KEEP_ALIVE_DELAY = 60e3
-const DEFAULT_CACHED_SESSIONS = 100
-/** RFC 8305 §5 recommends this delay between attempts. */
-const DEFAULT_ATTEMPT_DELAY = 250
+/** Milliseconds to connect. */
+export const DEFAULT_TIMEOUT = 10e3
 
 /** Options handed to the runtime. Without a prototype, so that only properties set here can be read. */
 export type SocketOptions = Record<string, unknown>
@@ -87,10 +92,10 @@ export interface ConnectorSettings {
   readonly session: Buffer | null
   readonly servername: string | null
   readonly keepAlive: boolean
-  readonly keepAliveDelay: number
+  readonly keepAliveInitialDelay: number
   readonly lookup: LookupFunction | null
   readonly autoSelectFamily: unknown
-  readonly attemptDelay: number
+  readonly autoSelectFamilyAttemptTimeout: number
   readonly localAddress: unknown
   readonly guard: Guard | null
   readonly sessions: TlsSessionCache
@@ -100,56 +105,50 @@ export interface ConnectorSettings {
   readonly passedOn: SocketOptions
 }
 
+interface Given extends Omit<ConnectorSettings, 'alpn' | 'guard' | 'sessions' | 'passedOn'> {
+  readonly maxCachedSessions: number
+  readonly allowH2: boolean
+  readonly preferH2: boolean
+  readonly path: string | undefined
+  readonly guard: BuildConnectorOptions['guard']
+}
+
+/** Those that are not passed on. */
+const OPTIONS: OptionTable<Given> = {
+  maxCachedSessions: option(100, integerFrom(0), 'maxCachedSessions must be a positive integer or zero'),
+  lookup: option(null, isFunction, 'lookup must be a function'),
+  checkServerIdentity: option(null, isFunction, 'checkServerIdentity must be a function'),
+  pskCallback: option(null, isFunction, 'pskCallback must be a function'),
+  allowH2: option(true, isAnything),
+  preferH2: option(false, isAnything),
+  useH2c: option(false, isAnything),
+  socketPath: option(undefined, isAnything),
+  path: option(undefined, isAnything),
+  timeout: option(DEFAULT_TIMEOUT, isAnything),
+  session: option(null, isAnything),
+  servername: option(null, isAnything),
+  keepAlive: option(true, isAnything),
+  keepAliveInitialDelay: option(60e3, isAnything),
+  autoSelectFamily: option(undefined, isAnything),
+  // RFC 8305 §5 recommends this delay between attempts.
+  autoSelectFamilyAttemptTimeout: option(250, isAnything),
+  localAddress: option(undefined, isAnything),
+  guard: option(null, isAnything),
+}
+
 /** Only own properties count. Throws for a wrong one. */
 export function readConnectorOptions(options: BuildConnectorOptions): ConnectorSettings {
-  const {
-    allowH2,
-    preferH2,
-    useH2c,
-    maxCachedSessions,
-    socketPath,
-    path,
-    timeout,
-    session,
-    servername,
-    keepAlive,
-    keepAliveInitialDelay,
-    lookup,
-    autoSelectFamily,
-    autoSelectFamilyAttemptTimeout,
-    localAddress,
-    guard,
-    checkServerIdentity,
-    pskCallback,
-    ...passedOn
-  }: BuildConnectorOptions = Object.assign(Object.create(null), options)
-  const limit = maxCachedSessions ?? DEFAULT_CACHED_SESSIONS
-  if (!Number.isInteger(limit) || limit < 0) {
-    throw new InvalidArgumentError('maxCachedSessions must be a positive integer or zero')
-  }
-  for (const [name, value] of Object.entries({ lookup, checkServerIdentity, pskCallback })) {
-    if (value !== null && value !== undefined && typeof value !== 'function') {
-      throw new InvalidArgumentError(`${name} must be a function`)
-    }
-  }
+  const own = ownOptions(Object(options) as BuildConnectorOptions)
+  const { allowH2, preferH2, path, guard, ...values } = readOptions(OPTIONS, own)
+  const passedOn = Object.entries(own).filter(([name]) => !Object.hasOwn(OPTIONS, name))
   return {
-    alpn: alpnOffer(allowH2 ?? true, preferH2 ?? false),
-    useH2c: useH2c ?? false,
-    socketPath: path ?? socketPath ?? undefined,
-    timeout: timeout ?? DEFAULT_TIMEOUT,
-    session: session ?? null,
-    servername: servername || null,
-    keepAlive: Boolean(keepAlive ?? true),
-    keepAliveDelay: keepAliveInitialDelay ?? DEFAULT_KEEP_ALIVE_DELAY,
-    lookup: lookup ?? null,
-    autoSelectFamily,
-    attemptDelay: autoSelectFamilyAttemptTimeout ?? DEFAULT_ATTEMPT_DELAY,
-    localAddress: localAddress ?? undefined,
+    ...values,
+    alpn: alpnOffer(allowH2, preferH2),
+    socketPath: path ?? values.socketPath,
+    servername: values.servername || null,
     guard: readGuard(guard),
-    sessions: new TlsSessionCache(limit),
-    checkServerIdentity: checkServerIdentity ?? null,
-    pskCallback: pskCallback ?? null,
-    passedOn,
+    sessions: new TlsSessionCache(values.maxCachedSessions),
+    passedOn: Object.fromEntries(passedOn),
   }
 }
 

@@ -151,7 +151,7 @@ function openConnection(
         port,
         policy: addressPolicy(settings, target),
         lookup: resolver,
-        attemptDelay: settings.attemptDelay,
+        attemptDelay: settings.autoSelectFamilyAttemptTimeout,
         timeout: settings.timeout,
         readyEvent: secure ? 'secureConnect' : 'connect',
         details,
@@ -222,7 +222,7 @@ function openSocket(
     inlets!.set(socket, inlet)
   }
   socket.setNoDelay(true)
-  if (settings.keepAlive) socket.setKeepAlive(true, settings.keepAliveDelay)
+  if (settings.keepAlive) socket.setKeepAlive(true, settings.keepAliveInitialDelay)
   return socket
 }
 

@@ -32,11 +32,7 @@ export function guardedLookup(
 ): LookupFunction {
   const lookup = settledLookup(given ?? loadDns().lookup)
   return (name, options, callback) => {
-    let isAnswered = false
     lookup(name, options, (error, answer) => {
-      // The runtime would act on a second answer as well.
-      if (isAnswered) return
-      isAnswered = true
       if (error) {
         callback(error, '', 0)
         return

@@ -117,18 +117,16 @@ export class StreamTransport implements Transport {
   }
 
   pauseReading(): void {
-    try {
-      if (this.#inlet === null) this.socket.pause()
-      else this.#inlet.pause()
-    } catch (error) {
-      this.#onBroken(error as Error)
-    }
+    this.#steer('pause')
   }
 
   resumeReading(): void {
+    this.#steer('resume')
+  }
+
+  #steer(how: 'pause' | 'resume'): void {
     try {
-      if (this.#inlet === null) this.socket.resume()
-      else this.#inlet.resume()
+      ;(this.#inlet ?? this.socket)[how]()
     } catch (error) {
       this.#onBroken(error as Error)
     }

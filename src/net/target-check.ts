@@ -10,8 +10,7 @@ import { resolveAll } from './addresses.ts'
 import { timeoutError } from './connect-errors.ts'
 import { startConnectTimeout } from './connect-timeout.ts'
 import type { BuildConnectorOptions } from './connector.ts'
-
-const DEFAULT_TIMEOUT = 10e3
+import { DEFAULT_TIMEOUT } from './connector-options.ts'
 
 export interface ProxiedTarget {
   readonly hostname: string

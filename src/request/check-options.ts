@@ -32,23 +32,6 @@ export function checkUpgrade(upgrade: unknown): string | null {
   return upgrade
 }
 
-export function checkTimeout(
-  name: 'headersTimeout' | 'bodyTimeout' | 'requestBodyTimeout',
-  value: unknown,
-): number | null {
-  if (value === null || value === undefined) return null
-  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
-    throw new InvalidArgumentError(`invalid ${name}`)
-  }
-  return value
-}
-
-export function checkFlag(name: 'reset' | 'expectContinue', value: unknown): boolean | null {
-  if (value === null || value === undefined) return null
-  if (typeof value !== 'boolean') throw new InvalidArgumentError(`invalid ${name}`)
-  return value
-}
-
 /** Options of earlier generations that would be ignored silently otherwise. */
 export function refuseRetired(options: DispatchOptions): void {
   const { throwOnError, maxRedirections } = options as { throwOnError?: unknown; maxRedirections?: unknown }
@@ -58,14 +41,6 @@ export function refuseRetired(options: DispatchOptions): void {
   if (maxRedirections !== null && maxRedirections !== undefined && maxRedirections !== 0) {
     throw new InvalidArgumentError('maxRedirections is not supported, use the redirect interceptor')
   }
-}
-
-export function checkTypeOfService(value: unknown): number | undefined {
-  if (value === null || value === undefined) return undefined
-  if (!Number.isInteger(value) || (value as number) < 0 || (value as number) > 255) {
-    throw new InvalidArgumentError('typeOfService must be an integer between 0 and 255')
-  }
-  return value as number
 }
 
 export function withQuery(path: string, query: unknown): string {

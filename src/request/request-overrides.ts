@@ -4,7 +4,8 @@
  * reported.
  */
 import { InvalidArgumentError } from '../errors.ts'
-import { checkFlag, checkTimeout, checkTypeOfService, checkUpgrade, refuseRetired } from './check-options.ts'
+import { finiteFrom, isBoolean, option, readOption } from '../options.ts'
+import { checkUpgrade, refuseRetired } from './check-options.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
 import { replacedOrigin } from './logical-origin.ts'
 import { readTrailers, type TrailersSource } from './request-trailers.ts'
@@ -45,21 +46,29 @@ function hasNone(options: DispatchOptions): boolean {
   )
 }
 
+const TIMEOUT = option<number | null>(null, finiteFrom(0))
+const FLAG = option<boolean | null>(null, isBoolean)
+const TYPE_OF_SERVICE = option<number | undefined>(
+  undefined,
+  (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 255,
+  'typeOfService must be an integer between 0 and 255',
+)
+
 const NONE: RequestOverrides = Object.freeze(readAll({ path: '/', method: 'GET' }))
 
 function readAll(options: DispatchOptions): RequestOverrides {
   const first = {
     upgrade: checkUpgrade(options.upgrade),
-    headersTimeout: checkTimeout('headersTimeout', options.headersTimeout),
-    bodyTimeout: checkTimeout('bodyTimeout', options.bodyTimeout),
-    requestBodyTimeout: checkTimeout('requestBodyTimeout', options.requestBodyTimeout),
-    reset: checkFlag('reset', options.reset),
-    expectContinue: checkFlag('expectContinue', options.expectContinue) ?? false,
+    headersTimeout: readOption('headersTimeout', options.headersTimeout, TIMEOUT),
+    bodyTimeout: readOption('bodyTimeout', options.bodyTimeout, TIMEOUT),
+    requestBodyTimeout: readOption('requestBodyTimeout', options.requestBodyTimeout, TIMEOUT),
+    reset: readOption('reset', options.reset, FLAG),
+    expectContinue: readOption('expectContinue', options.expectContinue, FLAG) ?? false,
   }
   refuseRetired(options)
   return {
     ...first,
-    typeOfService: checkTypeOfService(options.typeOfService),
+    typeOfService: readOption('typeOfService', options.typeOfService, TYPE_OF_SERVICE),
     servername: options.servername || null,
     replacedOrigin: replacedOrigin(options),
     trailers: readTrailersOf(options, first.upgrade),

@@ -2,6 +2,8 @@
  * The caller's `trailers`: fields that follow the body of a request, given beforehand or by a function that is
  * called when the body has ended.
  */
+
+import { isThenable } from '../base/loop/thenable.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { isForbiddenTrailer } from '../protocol/trailer-names.ts'
 import { RequestFields } from './request-fields.ts'
@@ -55,7 +57,7 @@ export function gatherTrailers(
   let fields: readonly string[]
   try {
     const given = source()
-    if (isPromise(given)) {
+    if (isThenable(given)) {
       Promise.resolve(given).then(checkTrailers).then(done).catch(fail)
       return
     }
@@ -65,10 +67,6 @@ export function gatherTrailers(
     return
   }
   done(fields)
-}
-
-function isPromise(value: unknown): value is Promise<unknown> {
-  return typeof (value as Promise<unknown> | null | undefined)?.then === 'function'
 }
 
 /** What the `trailer` field of the head says (RFC 9110 §6.6.2), or null when that is not known yet. */

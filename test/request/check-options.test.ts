@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {
-  checkFlag,
   checkMethod,
   checkPath,
-  checkTimeout,
-  checkTypeOfService,
   checkUpgrade,
   isIdempotent,
   refuseRetired,
   withQuery,
 } from '../../src/request/check-options.ts'
+import { type RequestOverrides, readOverrides } from '../../src/request/request-overrides.ts'
+
+function read(options: object): RequestOverrides {
+  return readOverrides({ path: '/', method: 'GET', ...options })
+}
 
 describe('request options', () => {
   test('path: anything printable of Latin-1, absolute unless for CONNECT', () => {
@@ -45,15 +47,17 @@ describe('request options', () => {
   })
 
   test('times: any number of milliseconds, fractions and 0 too', () => {
-    for (const time of [0, 0.5, 1, 300e3]) assert.equal(checkTimeout('bodyTimeout', time), time)
-    assert.equal(checkTimeout('bodyTimeout', null), null)
-    assert.equal(checkTimeout('headersTimeout', undefined), null)
+    for (const time of [0, 0.5, 1, 300e3]) assert.equal(read({ bodyTimeout: time }).bodyTimeout, time)
+    assert.equal(read({ bodyTimeout: null, reset: true }).bodyTimeout, null)
+    assert.equal(read({}).headersTimeout, null)
+    assert.throws(() => read({ bodyTimeout: -1 }), { message: 'invalid bodyTimeout' })
   })
 
   test('flags', () => {
-    assert.equal(checkFlag('reset', true), true)
-    assert.equal(checkFlag('reset', false), false)
-    assert.equal(checkFlag('reset', undefined), null)
+    assert.equal(read({ reset: true }).reset, true)
+    assert.equal(read({ reset: false }).reset, false)
+    assert.equal(read({ bodyTimeout: 1 }).reset, null)
+    assert.throws(() => read({ reset: 1 }), { message: 'invalid reset' })
   })
 
   test('options of earlier generations', () => {
@@ -66,8 +70,8 @@ describe('request options', () => {
   })
 
   test('type of service', () => {
-    for (const value of [0, 255]) assert.equal(checkTypeOfService(value), value)
-    assert.equal(checkTypeOfService(null), undefined)
+    for (const value of [0, 255]) assert.equal(read({ typeOfService: value }).typeOfService, value)
+    assert.equal(read({ typeOfService: null, reset: true }).typeOfService, undefined)
   })
 
   test('query', () => {

@@ -16,7 +16,6 @@ import { Request, type RequestHost } from '../../request/request.ts'
 import { DrainGate } from '../drain-gate.ts'
 import { RunLoop } from '../run-loop.ts'
 import { Connecting, type ConnectingOwner } from './connecting.ts'
-import { DrainingConnections } from './draining-connections.ts'
 import { openConnection } from './open-connection.ts'
 import type { OriginContext } from './origin-context.ts'
 import { RequestQueue } from './request-queue.ts'
@@ -34,6 +33,12 @@ type State =
  * forever.
  */
 const MAX_CONNECT_RETRIES = 16
+
+/**
+ * Connections that finish their requests while others are made for other TLS server names. A session has one connection
+ * for new requests, so each change of the name makes another one.
+ */
+const MAX_OTHER_NAMES = 16
 const IDLE: State = { at: 'idle' }
 
 export class ClientSession extends RunLoop implements ConnectionOwner, ConnectingOwner, RequestHost {
@@ -43,7 +48,8 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   #maxConcurrentStreams: number
   readonly #queue = new RequestQueue()
   #state: State = IDLE
-  readonly #draining = new DrainingConnections()
+  /** They take no more requests, and finish those that run on them. */
+  readonly #draining = new Set<Connection>()
   /** Sockets that have not closed yet, including those of connections that have ended. */
   #sockets = 0
   readonly #onSocketGone = (): void => {
@@ -120,7 +126,9 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   }
 
   get running(): number {
-    return (this.#state.at === 'open' ? this.#state.connection.running : 0) + this.#draining.running
+    let running = this.#state.at === 'open' ? this.#state.connection.running : 0
+    if (this.#draining.size > 0) for (const { running: more } of this.#draining) running += more
+    return running
   }
 
   #isBusy(): boolean {
@@ -184,7 +192,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
       this.#state = IDLE
       state.attempt.abandon()
     }
-    const connections = [...this.#draining.all(), ...(state.at === 'open' ? [state.connection] : [])]
+    const connections = [...this.#draining, ...(state.at === 'open' ? [state.connection] : [])]
     if (connections.length === 0 && this.#sockets === 0) {
       queueMicrotask(done)
       return
@@ -239,7 +247,8 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
 
   /** It finishes what runs on it; whatever else there is goes to another connection. */
   #onDraining(connection: Connection, reason: EndReason): void {
-    if (!this.#draining.add(connection)) return
+    if (this.#draining.has(connection)) return
+    this.#draining.add(connection)
     this.#owner.onDisconnected(reason)
     this.run()
   }
@@ -259,7 +268,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   }
 
   #checkClosed(): void {
-    if (this.#state.at === 'open' || !this.#draining.isEmpty || this.#sockets > 0) return
+    if (this.#state.at === 'open' || this.#draining.size > 0 || this.#sockets > 0) return
     const done = this.#whenClosed
     this.#whenClosed = null
     done?.()
@@ -277,7 +286,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
       const { connection } = state
       if (this.#context.origin.protocol === 'https:' && !state.name.suits(request.servername)) {
         if (connection.running === 0) connection.destroy(serverNameChanged())
-        else if (!this.#draining.isFull) connection.retire(serverNameChanged())
+        else if (this.#draining.size < MAX_OTHER_NAMES) connection.retire(serverNameChanged())
         return
       }
       if (!this.#offer(connection, request)) return

@@ -15,13 +15,9 @@ const STATUS = /^[1-9][0-9][0-9]$/
 const DIGITS = /^[0-9]+$/
 
 /** RFC 9113 §8.2.2. */
-const CONNECTION_SPECIFIC: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'transfer-encoding',
-  'upgrade',
-])
+const CONNECTION_SPECIFIC: ReadonlySet<string> = new Set(
+  'connection keep-alive proxy-connection transfer-encoding upgrade'.split(' '),
+)
 
 const NAME_IS_NO_TOKEN = 'field name that is not a lower-case token'
 const NAME_IS_CONNECTION_SPECIFIC = 'connection-specific field'
@@ -124,41 +120,16 @@ const SPECIAL: ReadonlyMap<string, Treatment> = new Map([
   ...treat('refused', [...CONNECTION_SPECIFIC, 'http2-settings']),
   ...treat('dropped', [':authority', ':method', ':path', ':protocol', ':scheme', 'connection', 'host']),
   // Those that the HTTP/2 of the runtime allows once.
-  ...treat('once', [
-    'access-control-allow-credentials',
-    'access-control-max-age',
-    'access-control-request-method',
-    'age',
-    'authorization',
-    'content-encoding',
-    'content-language',
-    'content-length',
-    'content-location',
-    'content-md5',
-    'content-range',
-    'content-type',
-    'date',
-    'dnt',
-    'etag',
-    'expires',
-    'from',
-    'if-match',
-    'if-modified-since',
-    'if-none-match',
-    'if-range',
-    'if-unmodified-since',
-    'last-modified',
-    'location',
-    'max-forwards',
-    'proxy-authorization',
-    'range',
-    'referer',
-    'retry-after',
-    'tk',
-    'upgrade-insecure-requests',
-    'user-agent',
-    'x-content-type-options',
-  ]),
+  ...treat(
+    'once',
+    (
+      'access-control-allow-credentials access-control-max-age access-control-request-method age ' +
+      'authorization content-encoding content-language content-length content-location content-md5 ' +
+      'content-range content-type date dnt etag expires from if-match if-modified-since if-none-match ' +
+      'if-range if-unmodified-since last-modified location max-forwards proxy-authorization range ' +
+      'referer retry-after tk upgrade-insecure-requests user-agent x-content-type-options'
+    ).split(' '),
+  ),
 ])
 
 /** RFC 8441 §5: the key and its answer have no part in the handshake over HTTP/2. */

@@ -2,7 +2,6 @@
  * The `Sec-WebSocket-Extensions` field (RFC 6455 §9.1) and the answers that a server may give to our one
  * offer, permessage-deflate (RFC 7692 §7).
  */
-import { TOKEN_BYTE } from '../ascii.ts'
 
 /** `client_max_window_bits` lets the server choose a smaller window for what we send. */
 export const OFFER = 'permessage-deflate; client_max_window_bits'
@@ -26,13 +25,15 @@ export interface Extension {
 const LARGEST_WINDOW = 15
 const WINDOW_BITS = /^(?:[89]|1[0-5])$/
 
-const TAB = 0x09
-const SPACE = 0x20
-const QUOTE = 0x22
-const COMMA = 0x2c
-const SEMICOLON = 0x3b
-const EQUALS = 0x3d
-const BACKSLASH = 0x5c
+const TOKEN = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]"
+const NAME = new RegExp(`${TOKEN}+`, 'y')
+/** A name and, perhaps, a value: a quoted string, or a token that may be missing. */
+const PARAMETER = new RegExp(
+  `[\\t ]*;[\\t ]*(${TOKEN}+)(?:[\\t ]*=[\\t ]*(?:"((?:[^"\\\\]|\\\\[\\s\\S])*)"|(${TOKEN}*)))?`,
+  'y',
+)
+const COMMA = /[\t ]*,[\t ]*/y
+const SPACE = /[\t ]*/y
 
 /** The parameters the server chose, or why they are refused. */
 export function readAgreement(value: string): DeflateParameters | string {
@@ -73,77 +74,25 @@ function readDeflate({ parameters }: Extension): DeflateParameters | null {
   }
 }
 
-/** In one pass over the characters. Null when it is not such a list. */
+/** Null when it is not such a list. */
 export function parseExtensions(value: string): Extension[] | null {
   const extensions: Extension[] = []
-  const cursor = new Cursor(value)
+  let at = 0
+  const take = (expression: RegExp): RegExpExecArray | null => {
+    expression.lastIndex = at
+    const found = expression.exec(value)
+    if (found !== null) at = expression.lastIndex
+    return found
+  }
   do {
-    const name = cursor.token()
+    const name = take(NAME)
     if (name === null) return null
     const parameters: [string, string | null][] = []
-    while (cursor.skip(SEMICOLON)) {
-      const parameter = cursor.token()
-      if (parameter === null) return null
-      let text: string | null = null
-      if (cursor.skip(EQUALS)) {
-        text = cursor.value()
-        if (text === null) return null
-      }
-      parameters.push([parameter, text])
+    for (let found = take(PARAMETER); found !== null; found = take(PARAMETER)) {
+      parameters.push([found[1]!, found[2]?.replace(/\\(.)/gs, '$1') ?? found[3] ?? null])
     }
-    extensions.push({ name, parameters })
-  } while (cursor.skip(COMMA))
-  return cursor.atEnd ? extensions : null
-}
-
-class Cursor {
-  readonly #text: string
-  #at = 0
-
-  constructor(text: string) {
-    this.#text = text
-  }
-
-  get atEnd(): boolean {
-    return this.#at === this.#text.length
-  }
-
-  /** Over this character, if it is next, and the white space around. */
-  skip(character: number): boolean {
-    this.#skipSpace()
-    if (this.#text.charCodeAt(this.#at) !== character) return false
-    this.#at++
-    this.#skipSpace()
-    return true
-  }
-
-  token(): string | null {
-    const start = this.#at
-    while (TOKEN_BYTE[this.#text.charCodeAt(this.#at)] === 1) this.#at++
-    return this.#at === start ? null : this.#text.slice(start, this.#at)
-  }
-
-  /** A token, possibly none at all, or a quoted string. */
-  value(): string | null {
-    if (this.#text.charCodeAt(this.#at) !== QUOTE) return this.token() ?? ''
-    let text = ''
-    for (let i = this.#at + 1; i < this.#text.length; i++) {
-      const code = this.#text.charCodeAt(i)
-      if (code === QUOTE) {
-        this.#at = i + 1
-        return text
-      }
-      if (code === BACKSLASH) i++
-      text += this.#text.charAt(i)
-    }
-    return null
-  }
-
-  #skipSpace(): void {
-    for (;;) {
-      const code = this.#text.charCodeAt(this.#at)
-      if (code !== SPACE && code !== TAB) return
-      this.#at++
-    }
-  }
+    extensions.push({ name: name[0], parameters })
+  } while (take(COMMA) !== null)
+  take(SPACE)
+  return at === value.length ? extensions : null
 }
