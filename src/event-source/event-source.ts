@@ -14,17 +14,10 @@ import { type MessageEvent, receivedMessage } from '../web/events.ts'
 import { requireArguments, toDictionary } from '../web/idl.ts'
 import { defineConstants, defineDispose, defineInterface, defineReferencing } from '../web/interface.ts'
 import type * as declared from './declared-event-source.ts'
-import type {
-  EventName,
-  EventSourceEventMap,
-  EventSourceInit,
-  EventSourceNodeOptions,
-} from './declared-event-source.ts'
+import type { EventName, EventSourceInit, EventSourceNodeOptions } from './declared-event-source.ts'
 import { EventFeed } from './event-feed.ts'
 import type { StreamErrorEvent } from './stream-error-event.ts'
 import { readStreamOptions } from './stream-options.ts'
-
-type Handler<K extends EventName> = declared.Handler<EventSourceEventMap[K]>
 
 const CONNECTING = 0
 const OPEN = 1
@@ -36,25 +29,16 @@ const EVENTS: readonly EventName[] = ['open', 'message', 'error']
 
 export type EventSource = declared.EventSource
 
-/**
- * Receives the events of a server, and asks for them again when the stream ends.
- *
- * @example
- * const source = new EventSource('https://example.com/events', { node: { headers: { authorization } } })
- * source.addEventListener('message', ({ data }) => console.log(data))
- */
-export const EventSource: typeof declared.EventSource = class EventSource extends EventTarget {
+type Defined = `on${EventName}` | 'CONNECTING' | 'OPEN' | 'CLOSED'
+
+// biome-ignore lint/correctness/noUnusedVariables: merged with the class, whose static block defines these members
+interface StreamTarget extends Pick<declared.EventSource, Defined> {}
+
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: see above
+class StreamTarget extends EventTarget {
   declare static readonly CONNECTING: 0
   declare static readonly OPEN: 1
   declare static readonly CLOSED: 2
-
-  declare readonly CONNECTING: 0
-  declare readonly OPEN: 1
-  declare readonly CLOSED: 2
-
-  declare onopen: Handler<'open'>
-  declare onmessage: Handler<'message'>
-  declare onerror: declared.EventSource['onerror']
 
   readonly #url: URL
   readonly #withCredentials: boolean
@@ -144,15 +128,24 @@ export const EventSource: typeof declared.EventSource = class EventSource extend
   }
 
   static {
-    defineEventHandlers(EventSource.prototype, EVENTS, (source) => source.#handlers)
-    defineInterface(EventSource, 'EventSource')
-    defineConstants(EventSource, { CONNECTING, OPEN, CLOSED })
-    defineReferencing(EventSource.prototype, (source, on) => source.#feed.setReferenced(on))
-    defineDispose(EventSource.prototype, function () {
+    defineEventHandlers(StreamTarget.prototype, EVENTS, (source) => source.#handlers)
+    defineInterface(StreamTarget, 'EventSource')
+    defineConstants(StreamTarget, { CONNECTING, OPEN, CLOSED })
+    defineReferencing(StreamTarget.prototype, (source, on) => source.#feed.setReferenced(on))
+    defineDispose(StreamTarget.prototype, function () {
       this.close()
     })
   }
 }
+
+/**
+ * Receives the events of a server, and asks for them again when the stream ends.
+ *
+ * @example
+ * const source = new EventSource('https://example.com/events', { node: { headers: { authorization } } })
+ * source.addEventListener('message', ({ data }) => console.log(data))
+ */
+export const EventSource: typeof declared.EventSource = StreamTarget
 
 defineKind(EventSource, 'ventuno.EventSource')
 

@@ -14,18 +14,9 @@ import { markUncloneable } from '../web/uncloneable.ts'
 import { extractBody } from './body/extract.ts'
 import { defineBodyMembers } from './body/mixin.ts'
 import type * as declared from './declared-classes.ts'
-import type {
-  RequestCache,
-  RequestCredentials,
-  RequestInput,
-  RequestLike,
-  RequestMode,
-  RequestRedirect,
-  RequestSettings,
-} from './declared-classes.ts'
+import type { RequestInput, RequestLike, RequestSettings } from './declared-classes.ts'
 import { HeaderList } from './headers/header-list.ts'
 import { fillHeaders, type Headers, makeHeaders } from './headers/headers.ts'
-import type { ReferrerPolicy } from './headers/referrer.ts'
 import { applyInit, newRecord, type RequestRecord } from './init.ts'
 import { partsOf, type UrlParts } from './url/url-parts.ts'
 
@@ -50,20 +41,25 @@ const OF_RECORD = [
   'keepalive',
 ] as const
 
+/** The attributes that are the same for all requests. */
+const CONSTANT = {
+  destination: '',
+  isReloadNavigation: false,
+  isHistoryNavigation: false,
+  duplex: 'half',
+} as const
+
 let makeRequest: (record: RequestRecord) => Request
 
 export type Request = declared.Request
 
-/** A request that `fetch` can send. */
-export const Request: typeof declared.Request = class Request {
-  declare readonly method: string
-  declare readonly referrerPolicy: ReferrerPolicy
-  declare readonly mode: RequestMode
-  declare readonly credentials: RequestCredentials
-  declare readonly cache: RequestCache
-  declare readonly redirect: RequestRedirect
-  declare readonly integrity: string
-  declare readonly keepalive: boolean
+type Defined = keyof declared.BodyMembers | (typeof OF_RECORD)[number] | keyof typeof CONSTANT
+
+// biome-ignore lint/correctness/noUnusedVariables: merged with the class, whose static block defines these members
+interface FetchRequest extends Pick<declared.Request, Defined> {}
+
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: see above
+class FetchRequest {
   #record: RequestRecord
   #headers: Headers | null = null
   #signal: AbortSignal | null = null
@@ -71,13 +67,15 @@ export const Request: typeof declared.Request = class Request {
   static {
     recordIn = (value) => (#record in value ? value.#record : null)
     makeRequest = (record) => {
-      const request = new Request(INTERNAL as never)
+      const request = new FetchRequest(INTERNAL as never)
       request.#record = record
       request.#tellDispatcher()
       return request
     }
-    defineAttributes(Request.prototype, OF_RECORD, recordIn)
-    defineBodyMembers(Request.prototype, ownRecord)
+    defineAttributes(FetchRequest.prototype, OF_RECORD, recordIn)
+    const names = Object.keys(CONSTANT) as (keyof typeof CONSTANT)[]
+    defineAttributes(FetchRequest.prototype, names, (request) => recordIn(request) && CONSTANT)
+    defineBodyMembers(FetchRequest.prototype, ownRecord)
   }
 
   constructor(input: RequestInput, init: RequestSettings = {}) {
@@ -97,25 +95,10 @@ export const Request: typeof declared.Request = class Request {
     return this.#headers
   }
 
-  get destination(): '' {
-    ownRecord(this)
-    return ''
-  }
-
   get referrer(): string {
     const { referrer } = ownRecord(this)
     if (referrer === 'no-referrer') return ''
     return referrer === 'client' ? 'about:client' : referrer.href
-  }
-
-  get isReloadNavigation(): boolean {
-    ownRecord(this)
-    return false
-  }
-
-  get isHistoryNavigation(): boolean {
-    ownRecord(this)
-    return false
   }
 
   get signal(): AbortSignal {
@@ -131,11 +114,6 @@ export const Request: typeof declared.Request = class Request {
 
   get bodyUsed(): boolean {
     return ownRecord(this).body?.used === true
-  }
-
-  get duplex(): 'half' {
-    ownRecord(this)
-    return 'half'
   }
 
   clone(): declared.Request {
@@ -155,15 +133,10 @@ export const Request: typeof declared.Request = class Request {
     const dispatcher = this.#record?.dispatcher ?? null
     if (dispatcher !== null) dispatchers().set(this, dispatcher)
   }
-
-  declare readonly arrayBuffer: declared.BodyMembers['arrayBuffer']
-  declare readonly blob: declared.BodyMembers['blob']
-  declare readonly bytes: declared.BodyMembers['bytes']
-  declare readonly formData: declared.BodyMembers['formData']
-  declare readonly json: declared.BodyMembers['json']
-  declare readonly text: declared.BodyMembers['text']
-  declare readonly textStream: declared.BodyMembers['textStream']
 }
+
+/** A request that `fetch` can send. */
+export const Request: typeof declared.Request = FetchRequest
 
 defineKind(Request, 'ventuno.Request')
 const SHOWN = [

@@ -70,20 +70,23 @@ let ownRecord: (receiver: object) => ResponseRecord
 
 export type Response = declared.Response
 
-/** A response. */
-export const Response: typeof declared.Response = class Response {
-  declare readonly type: declared.ResponseType
-  declare readonly url: string
-  declare readonly redirected: boolean
-  declare readonly status: number
-  declare readonly statusText: string
+/** The attributes that a record has in the same form. */
+const OF_RECORD = ['type', 'url', 'redirected', 'status', 'statusText'] as const
+
+type Defined = keyof declared.BodyMembers | (typeof OF_RECORD)[number]
+
+// biome-ignore lint/correctness/noUnusedVariables: merged with the class, whose static block defines these members
+interface FetchResponse extends Pick<declared.Response, Defined> {}
+
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: see above
+class FetchResponse {
   #record: ResponseRecord = DEFAULT
   #body: Body | null = null
   #headers: Headers | null = null
 
   static {
     makeResponse = (record, body) => {
-      const response = new Response(INTERNAL as never)
+      const response = new FetchResponse(INTERNAL as never)
       response.#record = record
       response.#body = body
       return response
@@ -93,14 +96,12 @@ export const Response: typeof declared.Response = class Response {
       if (!(#record in object)) throw illegalInvocation()
       return object.#record
     }
-    defineAttributes<ResponseRecord>(
-      Response.prototype,
-      ['type', 'url', 'redirected', 'status', 'statusText'],
-      (object) => (#record in object ? object.#record : null),
+    defineAttributes<ResponseRecord>(FetchResponse.prototype, OF_RECORD, (object) =>
+      #record in object ? object.#record : null,
     )
-    defineBodyMembers(Response.prototype, (object): BodyOwner => {
+    defineBodyMembers(FetchResponse.prototype, (object): BodyOwner => {
       const { headers } = ownRecord(object)
-      return { body: (object as Response).#body, headers }
+      return { body: (object as FetchResponse).#body, headers }
     })
   }
 
@@ -182,15 +183,10 @@ export const Response: typeof declared.Response = class Response {
     }
     return makeResponse({ ...record, headers: record.headers.copy() }, body === null ? null : body.clone())
   }
-
-  declare readonly arrayBuffer: declared.BodyMembers['arrayBuffer']
-  declare readonly blob: declared.BodyMembers['blob']
-  declare readonly bytes: declared.BodyMembers['bytes']
-  declare readonly formData: declared.BodyMembers['formData']
-  declare readonly json: declared.BodyMembers['json']
-  declare readonly text: declared.BodyMembers['text']
-  declare readonly textStream: declared.BodyMembers['textStream']
 }
+
+/** A response. */
+export const Response: typeof declared.Response = FetchResponse
 
 defineInterface(Response, 'Response')
 defineKind(Response, 'ventuno.Response')

@@ -135,8 +135,6 @@ const NOT_DISPATCHED = 0
 
 /** Where the members of a message are converted; also those that `initMessageEvent` gets. */
 const OF_MESSAGE = 'MessageEvent constructor'
-const OF_CLOSE = 'CloseEvent constructor'
-const OF_ERROR = 'ErrorEvent constructor'
 
 /** Frozen, and therefore shared by all events without ports. */
 const NO_PORTS: readonly MessagePort[] = Object.freeze([])
@@ -162,39 +160,18 @@ function readArguments<T extends BaseEventInit>(
   return { type: text, init: given, base }
 }
 
-/** Not exported, so that none but this module makes them: an event takes them unchecked. */
-class MessageFields {
-  readonly data: unknown
-  readonly lastEventId: string
-  readonly origin: string
-  readonly ports: readonly MessagePort[]
-  readonly source: MessagePort | null
-
-  constructor(
-    data: unknown,
-    lastEventId: string,
-    origin: string,
-    ports: readonly MessagePort[],
-    source: MessagePort | null,
-  ) {
-    this.data = data
-    this.lastEventId = lastEventId
-    this.origin = origin
-    this.ports = ports
-    this.source = source
-  }
-}
+type MessageFields = Pick<MessageEvent, 'data' | 'lastEventId' | 'origin' | 'ports' | 'source'>
 
 /** Web IDL reads the members of a dictionary in the order of their names. */
 function toMessageFields(init: MessageEventInit): MessageFields {
   const { data = null, lastEventId = '', origin = '', ports, source = null } = init
-  return new MessageFields(
+  return {
     data,
-    toText(lastEventId, OF_MESSAGE, 'eventInitDict.lastEventId'),
-    wellFormed(toText(origin, OF_MESSAGE, 'eventInitDict.origin')),
-    ports === undefined ? NO_PORTS : toPorts(ports),
-    source === null ? null : toPort(source, 'source'),
-  )
+    lastEventId: toText(lastEventId, OF_MESSAGE, 'eventInitDict.lastEventId'),
+    origin: wellFormed(toText(origin, OF_MESSAGE, 'eventInitDict.origin')),
+    ports: ports === undefined ? NO_PORTS : toPorts(ports),
+    source: source === null ? null : toPort(source, 'source'),
+  }
 }
 
 function toPorts(given: unknown): readonly MessagePort[] {
@@ -210,25 +187,20 @@ function toPort(given: unknown, member: string): MessagePort {
   )
 }
 
-class SocketMessageEvent extends Event implements MessageEvent {
-  declare readonly data: AnyData
-  declare readonly origin: string
-  declare readonly lastEventId: string
-  declare readonly source: MessagePort | null
-  declare readonly ports: readonly MessagePort[]
+/** In place of a dictionary, by this module alone: the fields of a message that was received follow unchecked. */
+const RECEIVED: MessageEventInit = {}
+
+/** The event of a message that was received: the checks would cost more than the rest of it. */
+export let receivedMessage: (type: string, data: unknown, origin: string, lastEventId: string) => MessageEvent
+
+class SocketMessageEvent extends Event {
   #fields: MessageFields
 
-  constructor(type: string, init: MessageEventInit | MessageFields = {}) {
-    if (init instanceof MessageFields) {
-      // The fields of a message that was received: their checks would cost more than the rest of the event.
-      super(type)
-      this.#fields = init
-    } else {
-      // biome-ignore lint/complexity/noArguments: their number shows whether one was omitted
-      const given = readArguments(type, init, arguments.length, OF_MESSAGE)
-      super(given.type, given.base)
-      this.#fields = toMessageFields(given.init)
-    }
+  constructor(type: string, init: MessageEventInit = {}) {
+    // biome-ignore lint/complexity/noArguments: their number shows whether one was omitted
+    const given = init === RECEIVED ? null : readArguments(type, init, arguments.length, OF_MESSAGE)
+    super(given === null ? type : given.type, given?.base)
+    this.#fields = given === null ? (null as never) : toMessageFields(given.init)
   }
 
   initMessageEvent(
@@ -254,6 +226,11 @@ class SocketMessageEvent extends Event implements MessageEvent {
   }
 
   static {
+    receivedMessage = (type, data, origin, lastEventId) => {
+      const event = new SocketMessageEvent(type, RECEIVED)
+      event.#fields = { data, lastEventId, origin, ports: NO_PORTS, source: null }
+      return event as unknown as MessageEvent
+    }
     defineAttributes<MessageFields>(
       SocketMessageEvent.prototype,
       ['data', 'origin', 'lastEventId', 'source', 'ports'],
@@ -263,77 +240,55 @@ class SocketMessageEvent extends Event implements MessageEvent {
   }
 }
 
-/** The event of a message that was received. */
-export function receivedMessage(
-  type: string,
-  data: unknown,
-  origin: string,
-  lastEventId: string,
-): MessageEvent {
-  return new SocketMessageEvent(type, new MessageFields(data, lastEventId, origin, NO_PORTS, null))
-}
+/** An event that has nothing but attributes, which `read` makes of the dictionary. */
+function eventClass<TInit extends BaseEventInit, T extends object>(
+  name: string,
+  attributes: readonly (keyof T & string)[],
+  read: (init: TInit, where: string) => T,
+): typeof Event {
+  const where = `${name} constructor`
+  const declared = class extends Event {
+    readonly #fields: T
 
-class SocketCloseEvent extends Event implements CloseEvent {
-  declare readonly wasClean: boolean
-  declare readonly code: number
-  declare readonly reason: string
-  readonly #fields: Pick<CloseEvent, 'wasClean' | 'code' | 'reason'>
+    constructor(type: string, init: TInit = {} as TInit) {
+      // biome-ignore lint/complexity/noArguments: their number shows whether one was omitted
+      const given = readArguments(type, init, arguments.length, where)
+      super(given.type, given.base)
+      this.#fields = read(given.init, where)
+    }
 
-  constructor(type: string, init: CloseEventInit = {}) {
-    // biome-ignore lint/complexity/noArguments: their number shows whether one was omitted
-    const given = readArguments(type, init, arguments.length, OF_CLOSE)
-    super(given.type, given.base)
-    const { code = 0, reason = '', wasClean = false } = given.init
-    this.#fields = {
-      code: toUnsigned(code, 16),
-      reason: wellFormed(toText(reason, OF_CLOSE, 'reason')),
-      wasClean: Boolean(wasClean),
+    static {
+      // biome-ignore lint/complexity/noThisInStatic: the class has no name here
+      defineAttributes(this.prototype, attributes, (event) => (#fields in event ? event.#fields : null))
     }
   }
-
-  static {
-    defineAttributes(SocketCloseEvent.prototype, ['wasClean', 'code', 'reason'], (event) =>
-      #fields in event ? event.#fields : null,
-    )
-    defineInterface(SocketCloseEvent, 'CloseEvent')
-  }
+  defineInterface(declared, name)
+  return declared as unknown as typeof Event
 }
 
-class SocketErrorEvent extends Event implements ErrorEvent {
-  declare readonly message: string
-  declare readonly filename: string
-  declare readonly lineno: number
-  declare readonly colno: number
-  declare readonly error: unknown
-  readonly #fields: Pick<ErrorEvent, 'message' | 'filename' | 'lineno' | 'colno' | 'error'>
+export const MessageEvent: MessageEventConstructor = SocketMessageEvent as unknown as MessageEventConstructor
 
-  constructor(type: string, init: ErrorEventInit = {}) {
-    // biome-ignore lint/complexity/noArguments: their number shows whether one was omitted
-    const given = readArguments(type, init, arguments.length, OF_ERROR)
-    super(given.type, given.base)
-    const { colno = 0, error, filename = '', lineno = 0, message = '' } = given.init
-    this.#fields = {
-      colno: toUnsigned(colno, 32),
-      error,
-      filename: wellFormed(toText(filename, OF_ERROR, 'filename')),
-      lineno: toUnsigned(lineno, 32),
-      message: toText(message, OF_ERROR, 'message'),
-    }
-  }
+export const CloseEvent: CloseEventConstructor = eventClass<CloseEventInit, Omit<CloseEvent, keyof Event>>(
+  'CloseEvent',
+  ['wasClean', 'code', 'reason'],
+  ({ code = 0, reason = '', wasClean = false }, where) => ({
+    code: toUnsigned(code, 16),
+    reason: wellFormed(toText(reason, where, 'reason')),
+    wasClean: Boolean(wasClean),
+  }),
+) as CloseEventConstructor
 
-  static {
-    defineAttributes(
-      SocketErrorEvent.prototype,
-      ['message', 'filename', 'lineno', 'colno', 'error'],
-      (event) => (#fields in event ? event.#fields : null),
-    )
-    defineInterface(SocketErrorEvent, 'ErrorEvent')
-  }
-}
-
-export const MessageEvent: MessageEventConstructor = SocketMessageEvent
-export const CloseEvent: CloseEventConstructor = SocketCloseEvent
-export const ErrorEvent: ErrorEventConstructor = SocketErrorEvent
+export const ErrorEvent: ErrorEventConstructor = eventClass<ErrorEventInit, Omit<ErrorEvent, keyof Event>>(
+  'ErrorEvent',
+  ['message', 'filename', 'lineno', 'colno', 'error'],
+  ({ colno = 0, error, filename = '', lineno = 0, message = '' }, where) => ({
+    colno: toUnsigned(colno, 32),
+    error,
+    filename: wellFormed(toText(filename, where, 'filename')),
+    lineno: toUnsigned(lineno, 32),
+    message: toText(message, where, 'message'),
+  }),
+) as ErrorEventConstructor
 
 defineKind(MessageEvent, 'ventuno.MessageEvent')
 defineKind(CloseEvent, 'ventuno.CloseEvent')

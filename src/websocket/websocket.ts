@@ -20,7 +20,7 @@ import { defineConstants, defineInterface, defineReferencing } from '../web/inte
 import { publishClose, publishOpen } from './channels.ts'
 import { type Closure, WebSocketConnection } from './connection.ts'
 import type * as declared from './declared-web-socket.ts'
-import type { BinaryType, EventName, Handler } from './declared-web-socket.ts'
+import type { BinaryType, EventName } from './declared-web-socket.ts'
 import { dispatcherOf, limitsOf } from './dispatcher-limits.ts'
 import { type Opened, OpeningHandshake } from './opening-handshake.ts'
 import { parseSocketUrl, readHeaders, readProtocols } from './socket-address.ts'
@@ -43,39 +43,28 @@ const SEND_PING = Symbol.for('ventuno.sendPing')
 
 export type WebSocket = declared.WebSocket
 
-/**
- * A WebSocket over HTTP/1.1 or HTTP/2, whichever its dispatcher speaks with the server.
- *
- * @example
- * const socket = new WebSocket('wss://example.com/feed', { dispatcher: client })
- * socket.addEventListener('message', ({ data }) => console.log(data))
- */
-export const WebSocket: typeof declared.WebSocket = class WebSocket extends EventTarget {
+type Defined = `on${EventName}` | 'CONNECTING' | 'OPEN' | 'CLOSING' | 'CLOSED'
+
+// biome-ignore lint/correctness/noUnusedVariables: merged with the class, whose static block defines these members
+interface SocketTarget extends Pick<declared.WebSocket, Defined> {}
+
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: see above
+class SocketTarget extends EventTarget {
   declare static readonly CONNECTING: 0
   declare static readonly OPEN: 1
   declare static readonly CLOSING: 2
   declare static readonly CLOSED: 3
   static {
-    Object.defineProperty(WebSocket.prototype, SEND_PING, {
-      value(this: WebSocket, payload: Uint8Array): void {
+    Object.defineProperty(SocketTarget.prototype, SEND_PING, {
+      value(this: SocketTarget, payload: Uint8Array): void {
         if (this.#state === OPEN) this.#connection!.sender.ping(payload)
       },
     })
-    defineConstants(WebSocket, { CONNECTING, OPEN, CLOSING, CLOSED })
-    defineReferencing(WebSocket.prototype, (socket, on) => socket.#setReferenced(on))
-    defineEventHandlers(WebSocket.prototype, EVENTS, (socket) => socket.#handlers)
-    defineInterface(WebSocket, 'WebSocket')
+    defineConstants(SocketTarget, { CONNECTING, OPEN, CLOSING, CLOSED })
+    defineReferencing(SocketTarget.prototype, (socket, on) => socket.#setReferenced(on))
+    defineEventHandlers(SocketTarget.prototype, EVENTS, (socket) => socket.#handlers)
+    defineInterface(SocketTarget, 'WebSocket')
   }
-
-  declare readonly CONNECTING: 0
-  declare readonly OPEN: 1
-  declare readonly CLOSING: 2
-  declare readonly CLOSED: 3
-
-  declare onopen: Handler<'open'>
-  declare onmessage: Handler<'message'>
-  declare onerror: Handler<'error'>
-  declare onclose: Handler<'close'>
 
   readonly #url: URL
   readonly #origin: string
@@ -204,6 +193,15 @@ export const WebSocket: typeof declared.WebSocket = class WebSocket extends Even
     publishClose(this, code, reason)
   }
 }
+
+/**
+ * A WebSocket over HTTP/1.1 or HTTP/2, whichever its dispatcher speaks with the server.
+ *
+ * @example
+ * const socket = new WebSocket('wss://example.com/feed', { dispatcher: client })
+ * socket.addEventListener('message', ({ data }) => console.log(data))
+ */
+export const WebSocket: typeof declared.WebSocket = SocketTarget
 
 defineKind(WebSocket, 'ventuno.WebSocket')
 
