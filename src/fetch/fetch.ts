@@ -24,31 +24,24 @@ export const fetch: Fetch = function fetch(
   let record: RequestRecord
   try {
     record = readRequest(input, init)
-    if (!record.url.isHttp) return fetchLocally(record)
   } catch (error) {
     return Promise.reject(error)
   }
+  if (!record.url.isHttp) return fetchLocally(record)
   return new Promise<Response>((resolve, reject) => {
     new FetchRun(record, new Caller(resolve, reject), null).start()
   })
 }
 
-function fetchLocally(record: RequestRecord): Promise<Response> {
+async function fetchLocally(record: RequestRecord): Promise<Response> {
   const aborted = record.signal === null ? null : abortedReason(record.signal)
-  if (aborted !== null) return Promise.reject(orAbortError(aborted.reason))
-  const fetched = fetchScheme(record)
-  if ('problem' in fetched) return Promise.reject(failed(new Error(fetched.problem)))
-  const { answer } = fetched
-  const body = record.method === 'HEAD' ? null : fetched.body
-  if (record.integrity === '') return Promise.resolve(makeResponse(answer, body))
-  return verifiedBody(body, record.integrity).then(
-    (verified) => makeResponse(answer, verified),
-    (error) => {
-      throw failed(error)
-    },
-  )
-}
-
-function failed(cause: unknown): TypeError {
-  return new TypeError('fetch failed', { cause })
+  if (aborted !== null) throw orAbortError(aborted.reason)
+  try {
+    const { answer, body } = fetchScheme(record)
+    const content = record.method === 'HEAD' ? null : body
+    const isTrusted = record.integrity === ''
+    return makeResponse(answer, isTrusted ? content : await verifiedBody(content, record.integrity))
+  } catch (cause) {
+    throw new TypeError('fetch failed', { cause })
+  }
 }

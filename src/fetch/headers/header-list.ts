@@ -41,24 +41,18 @@ export class HeaderList {
 
   /** `lower` is the name in lower case, here and in the other methods. */
   get(lower: string): string | null {
-    const received = this.#received
-    const value = received === null ? this.#fields?.get(lower)?.value : this.#receivedValue(received, lower)
+    const value = this.#value(lower)
     return value === undefined ? null : joined(lower, value)
   }
 
   has(lower: string): boolean {
-    const received = this.#received
-    if (received !== null) return this.#receivedValue(received, lower) !== undefined
-    return this.#fields?.has(lower) === true
+    return this.#value(lower) !== undefined
   }
 
   /** The values of `set-cookie`, one by one. */
   setCookies(): string[] {
-    const received = this.#received
-    const value =
-      received === null ? this.#fields?.get(SET_COOKIE)?.value : this.#receivedValue(received, SET_COOKIE)
-    if (value === undefined) return []
-    return [kept(SET_COOKIE, value)].flat()
+    const value = this.#value(SET_COOKIE)
+    return value === undefined ? [] : [kept(SET_COOKIE, value)].flat()
   }
 
   append(name: string, lower: string, value: string): void {
@@ -118,7 +112,9 @@ export class HeaderList {
   }
 
   /** Our engines deliver lower-case names and strings. Interceptors and other dispatchers may add anything. */
-  #receivedValue(received: HeaderObject, lower: string): string | string[] | undefined {
+  #value(lower: string): string | string[] | undefined {
+    const received = this.#received
+    if (received === null) return this.#fields?.get(lower)?.value
     if (Object.hasOwn(received, lower)) return received[lower] ?? undefined
     if (this.#isPlain) return undefined
     for (const name in received) {

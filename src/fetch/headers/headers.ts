@@ -93,17 +93,17 @@ export const Headers: typeof declared.Headers = class Headers {
 
   keys(): WebIterator<string> {
     checkReceiver(this)
-    return makeIterator(this.#list, 'key') as WebIterator<string>
+    return new Iteration(this.#list, 'key') as unknown as WebIterator<string>
   }
 
   values(): WebIterator<string> {
     checkReceiver(this)
-    return makeIterator(this.#list, 'value') as WebIterator<string>
+    return new Iteration(this.#list, 'value') as unknown as WebIterator<string>
   }
 
   entries(): WebIterator<[string, string]> {
     checkReceiver(this)
-    return makeIterator(this.#list, 'entry') as WebIterator<[string, string]>
+    return new Iteration(this.#list, 'entry') as unknown as WebIterator<[string, string]>
   }
 
   forEach(
@@ -261,20 +261,13 @@ function isPlainName(name: string): boolean {
 
 function appendChecked(list: HeaderList, name: string, value: string): void {
   // Nearly all fields can be sent unchanged.
-  if (isFieldName(name) && isPlainValue(value)) {
-    list.append(name, lowerCaseName(name), value)
-    return
-  }
-  const [field, text] = checkedField('Headers.append', name, value)
+  const isPlain = isFieldName(name) && isPlainValue(value)
+  const [field, text] = isPlain ? [name, value] : checkedField('Headers.append', name, value)
   list.append(field, lowerCaseName(field), text)
 }
 
 function isPlainValue(value: string): boolean {
-  return (
-    isFieldValue(value) &&
-    !isHttpSpace(value.charCodeAt(0)) &&
-    !isHttpSpace(value.charCodeAt(value.length - 1))
-  )
+  return isFieldValue(value) && normalized(value) === value
 }
 
 function checkedField(where: string, name: unknown, value: unknown): [name: string, value: string] {
@@ -338,7 +331,3 @@ Object.setPrototypeOf(Iteration.prototype, IteratorPrototype)
 Reflect.deleteProperty(Iteration.prototype, 'constructor')
 setTag(Iteration.prototype, 'Headers Iterator')
 Object.defineProperty(Iteration.prototype, 'next', { enumerable: true })
-
-function makeIterator(list: HeaderList, kind: IterationKind): unknown {
-  return new Iteration(list, kind)
-}

@@ -15,6 +15,7 @@ export interface MimeType {
 const TOKEN = /^[!#$%&'*+\-.^_`|~A-Za-z0-9]+$/
 /** The characters allowed in a quoted string, and so in the value of a parameter. */
 const QUOTED = /^[\t\x20-\x7e\x80-\xff]*$/
+const QUOTED_STRING = /"([^"\\]*(?:\\.[^"\\]*)*\\?)"?/sy
 const SPACE_AROUND = /^[\t\n\r ]+|[\t\n\r ]+$/g
 const SPACE_BEHIND = /[\t\n\r ]+$/
 const SPACE_BEFORE = /^[\t\n\r ]+/
@@ -77,21 +78,10 @@ function firstOf(text: string, characters: string, from: number): number {
 
 /** Reads the quoted string that starts at `start`, and returns where it ends. The closing quote may be missing. */
 function readQuoted(text: string, start: number): { value: string; end: number } {
-  let value = ''
-  let at = start + 1
-  while (at < text.length) {
-    const character = text[at]!
-    if (character === '"') return { value, end: at + 1 }
-    // A trailing backslash is literal.
-    if (character === '\\' && at + 1 < text.length) {
-      value += text[at + 1]
-      at += 2
-    } else {
-      value += character
-      at++
-    }
-  }
-  return { value, end: at }
+  QUOTED_STRING.lastIndex = start
+  const [whole, content] = QUOTED_STRING.exec(text) as unknown as [string, string]
+  // A trailing backslash is literal.
+  return { value: content.replace(/\\(.)/gs, '$1'), end: start + whole.length }
 }
 
 export function serializeMimeType({ essence, parameters }: MimeType): string {

@@ -28,7 +28,7 @@ import { HeaderList } from '../headers/header-list.ts'
 import type { RequestRecord } from '../init.ts'
 import { makeResponse, NULL_BODY_STATUSES, opaqueResponse, type ResponseRecord } from '../response.ts'
 import type { Answering, Caller } from './caller.ts'
-import { nextHop, REDIRECT_STATUSES, Trail } from './redirect.ts'
+import { type NextHop, nextHop, REDIRECT_STATUSES, Trail } from './redirect.ts'
 import { isAborted, type RunState } from './run-state.ts'
 import { sendRequest } from './sent-request.ts'
 import { Transfer } from './transfer.ts'
@@ -198,12 +198,14 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
       return true
     }
     const origin = this.#sent?.origin ?? null
-    const next = nextHop(this.#record, this.#trail, origin, status, new HeaderList(headers))
-    if (next === null) return false
-    if ('problem' in next) {
-      this.#refuse(next.problem)
+    let next: NextHop | null
+    try {
+      next = nextHop(this.#record, this.#trail, origin, status, new HeaderList(headers))
+    } catch (error) {
+      this.#refuse(error)
       return true
     }
+    if (next === null) return false
     next.trail.time(controller.timings)
     // This run keeps sending the rest of its request body.
     new FetchRun(next.record, this.#takeCaller()!, next.trail).start()

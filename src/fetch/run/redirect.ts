@@ -69,34 +69,33 @@ export interface NextHop {
   readonly trail: Trail
 }
 
-/** Null if there is no redirect to follow: the caller gets this response. */
+/** Null if there is no redirect to follow: the caller gets this response. Throws if it must not be followed. */
 export function nextHop(
   record: RequestRecord,
   trailSoFar: Trail | null,
   origin: BodyOrigin | null,
   status: number,
   headers: HeaderList,
-): NextHop | { readonly problem: Error } | null {
+): NextHop | null {
   const location = headers.get('location')
   if (location === null) return null
   const target = targetOf(location, record.url)
-  if ('problem' in target) return target
-  if (!target.isHttp) return problem('URL scheme must be a HTTP(S) scheme')
+  if (!target.isHttp) throw new Error('URL scheme must be a HTTP(S) scheme')
   const trail = Trail.after(trailSoFar, record)
-  if (trail.count === MAX_REDIRECTS) return problem('redirect count exceeded')
+  if (trail.count === MAX_REDIRECTS) throw new Error('redirect count exceeded')
   const leaves = target.origin !== record.url.origin
   const isForeign = target.origin !== trail.first.origin
-  if (isForeign && record.mode === 'same-origin') return problem('request mode cannot be "same-origin"')
+  if (isForeign && record.mode === 'same-origin') throw new Error('request mode cannot be "same-origin"')
   const client = getGlobalOrigin()
   if (target.hasCredentials && record.mode === 'cors') {
     // Without a global origin, the request comes from no origin that could be the target's.
-    if (client?.origin !== target.origin) return problem('cross origin not allowed for request mode "cors"')
+    if (client?.origin !== target.origin) throw new Error('cross origin not allowed for request mode "cors"')
     if (trail.isForeign || client.origin !== record.url.origin) {
-      return problem('URL cannot contain credentials for request mode "cors"')
+      throw new Error('URL cannot contain credentials for request mode "cors"')
     }
   }
   if (status !== 303 && record.body !== null && origin === null) {
-    return problem('a body that is a stream cannot be sent a second time')
+    throw new Error('a body that is a stream cannot be sent a second time')
   }
   trail.count++
   trail.isSecondTry = false
@@ -123,17 +122,9 @@ export function nextHop(
 }
 
 /** A location is a sequence of bytes. Bytes outside ASCII are decoded as UTF-8, which is what servers send. */
-function targetOf(location: string, current: UrlParts): UrlParts | { readonly problem: Error } {
+function targetOf(location: string, current: UrlParts): UrlParts {
   const text = BEYOND_ASCII.test(location) ? Buffer.from(location, 'latin1').toString() : location
-  try {
-    const url = parseUrl(text, current.url)
-    if (url.hash === '' && !text.includes('#')) url.hash = current.fragment
-    return new UrlParts(url)
-  } catch (error) {
-    return { problem: error as Error }
-  }
-}
-
-function problem(message: string): { readonly problem: Error } {
-  return { problem: new Error(message) }
+  const url = parseUrl(text, current.url)
+  if (url.hash === '' && !text.includes('#')) url.hash = current.fragment
+  return new UrlParts(url)
 }

@@ -19,40 +19,18 @@ export function parseDataUrl(url: URL): DataUrl | null {
   const comma = input.indexOf(',')
   if (comma === -1) return null
   let type = input.slice(0, comma).replace(/^[\t\n\f\r ]+|[\t\n\f\r ]+$/g, '')
-  let body = percentDecode(input.slice(comma + 1))
-  if (BASE64_AT_END.test(type)) {
-    const decoded = decodeBase64(
-      Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1'),
-    )
-    if (decoded === null) return null
-    body = decoded
-    type = type.replace(BASE64_AT_END, '')
-  }
+  const data = percentDecode(input.slice(comma + 1))
+  const isBase64 = BASE64_AT_END.test(type)
+  const body = isBase64 ? decodeBase64(data) : new Uint8Array(Buffer.from(data, 'latin1'))
+  if (body === null) return null
+  if (isBase64) type = type.replace(BASE64_AT_END, '')
   const parsed = parseMimeType(type.startsWith(';') ? `text/plain${type}` : type)
   return { mimeType: parsed === null ? DEFAULT_TYPE : serializeMimeType(parsed), body }
 }
 
-/** A serialised URL is ASCII: each character is a byte. */
-function percentDecode(text: string): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(text.length)
-  let length = 0
-  for (let i = 0; i < text.length; i++) {
-    const high = text[i] === '%' ? hexValue(text.charCodeAt(i + 1)) : -1
-    const low = high === -1 ? -1 : hexValue(text.charCodeAt(i + 2))
-    if (low === -1) {
-      bytes[length++] = text.charCodeAt(i)
-    } else {
-      bytes[length++] = high * 16 + low
-      i += 2
-    }
-  }
-  return bytes.slice(0, length)
-}
-
-function hexValue(code: number): number {
-  if (code >= 0x30 && code <= 0x39) return code - 0x30
-  const lower = code | 0x20
-  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
+/** Each character of the result is a byte. So is each of a serialised URL, which is ASCII. */
+function percentDecode(text: string): string {
+  return text.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 }
 
 /** The forgiving decoding of the WHATWG Infra standard: white space is skipped and padding may be missing. */

@@ -12,22 +12,19 @@ interface Fetched {
   readonly body: Body
 }
 
-interface Refused {
-  readonly problem: string
-}
-
-export function fetchScheme(record: RequestRecord): Fetched | Refused {
+/** Throws the cause of the failure. */
+export function fetchScheme(record: RequestRecord): Fetched {
   switch (record.url.protocol) {
     case 'about:':
-      return { problem: 'about scheme is not supported' }
+      throw new Error('about scheme is not supported')
     case 'file:':
-      return { problem: 'not implemented... yet...' }
+      throw new Error('not implemented... yet...')
     case 'data:':
       return fetchData(record)
     case 'blob:':
       return fetchBlob(record)
     default:
-      return { problem: 'unknown scheme' }
+      throw new Error('unknown scheme')
   }
 }
 
@@ -35,51 +32,38 @@ function answered(
   record: RequestRecord,
   status: number,
   statusText: string,
-  fields: readonly (readonly [string, string])[],
+  fields: Record<string, string>,
 ): ResponseRecord {
   const headers = new HeaderList()
-  for (const [name, value] of fields) headers.append(name, name, value)
+  for (const [name, value] of Object.entries(fields)) headers.append(name, name, value)
   const url = record.url.withoutFragment
   return { type: 'basic', status, statusText, headers, guard: 'immutable', url, redirected: false }
 }
 
-function fetchData(record: RequestRecord): Fetched | Refused {
+function fetchData(record: RequestRecord): Fetched {
   const data = parseDataUrl(record.url.url)
-  if (data === null) return { problem: 'failed to fetch the data URL' }
+  if (data === null) throw new Error('failed to fetch the data URL')
   return {
-    answer: answered(record, 200, 'OK', [['content-type', data.mimeType]]),
+    answer: answered(record, 200, 'OK', { 'content-type': data.mimeType }),
     body: new Body(data.body),
   }
 }
 
-function fetchBlob(record: RequestRecord): Fetched | Refused {
-  if (record.method !== 'GET') return { problem: 'invalid method' }
+function fetchBlob(record: RequestRecord): Fetched {
+  if (record.method !== 'GET') throw new Error('invalid method')
   const { url } = record.url
   const blob = url.search === '' ? resolveObjectURL(record.url.withoutFragment) : undefined
-  if (blob === undefined) return { problem: 'the blob URL is not registered' }
-  const type = contentTypeOf(blob)
+  if (blob === undefined) throw new Error('the blob URL is not registered')
+  const fields = { 'content-length': String(blob.size), 'content-type': contentTypeOf(blob) }
   const range = record.headers.get('range')
-  if (range === null) {
-    return {
-      answer: answered(record, 200, 'OK', [
-        ['content-length', String(blob.size)],
-        ['content-type', type],
-      ]),
-      body: bodyOf(blob),
-    }
-  }
+  if (range === null) return { answer: answered(record, 200, 'OK', fields), body: bodyOf(blob) }
   const bounds = parseRange(range, blob.size)
-  if (bounds === null) return { problem: 'failed to fetch the data URL' }
+  if (bounds === null) throw new Error('failed to fetch the data URL')
   const [start, end] = bounds
   const part = blob.slice(start, end + 1, blob.type)
-  return {
-    answer: answered(record, 206, 'Partial Content', [
-      ['content-length', String(part.size)],
-      ['content-type', type],
-      ['content-range', `bytes ${start}-${end}/${blob.size}`],
-    ]),
-    body: bodyOf(part),
-  }
+  fields['content-length'] = String(part.size)
+  const ofPart = { ...fields, 'content-range': `bytes ${start}-${end}/${blob.size}` }
+  return { answer: answered(record, 206, 'Partial Content', ofPart), body: bodyOf(part) }
 }
 
 function bodyOf(blob: Blob): Body {
