@@ -59,10 +59,7 @@ interface Attempt {
   readonly socket: Socket
   address: LookupAddress | null
   startedAt: number
-  readonly onConnect: () => void
-  readonly onReady: () => void
-  readonly onError: (error: Error) => void
-  readonly onClose: () => void
+  readonly listeners: readonly (readonly [event: string, listener: (error: Error) => void])[]
 }
 
 /** RFC 8305 §5: the delay between attempts must not be less than 10 ms. */
@@ -158,16 +155,15 @@ export class AddressAttempts {
       socket,
       address,
       startedAt: globalThis.performance.now(),
-      onConnect: () => this.#onReached(attempt),
-      onReady: () => this.#onReady(attempt),
-      onError: (error) => this.#onError(attempt, error),
-      onClose: () => this.#onClose(attempt),
+      listeners: [
+        ['connect', () => this.#onReached(attempt)],
+        [this.#options.readyEvent, () => this.#onReady(attempt)],
+        ['error', (error) => this.#onError(attempt, error)],
+        ['close', () => this.#onClose(attempt)],
+      ],
     }
     this.#running.add(attempt)
-    socket.on('connect', attempt.onConnect)
-    socket.on(this.#options.readyEvent, attempt.onReady)
-    socket.on('error', attempt.onError)
-    socket.on('close', attempt.onClose)
+    for (const [event, listener] of attempt.listeners) socket.on(event, listener)
     return attempt
   }
 
@@ -273,10 +269,7 @@ export class AddressAttempts {
     const socket = attempt.socket
     // From here on errors belong to the new owner of the socket; until it listens, none may end the process.
     socket.on('error', ignoreError)
-    socket.off('connect', attempt.onConnect)
-    socket.off(this.#options.readyEvent, attempt.onReady)
-    socket.off('error', attempt.onError)
-    socket.off('close', attempt.onClose)
+    for (const [event, listener] of attempt.listeners) socket.off(event, listener)
   }
 
   #noteAttempt(address: LookupAddress): void {

@@ -1,5 +1,6 @@
 /**
- * Transport over any connected Duplex: a socket of our own connector, or of a custom `connect` function.
+ * A connected byte stream as connections see it: bytes in through the sink, batched writes out. It is made over any Duplex: a
+ * socket of our own connector, or of a custom `connect` function.
  *
  * It has more than fifteen fields because its listeners are fields: the functions that were added must be
  * removed.
@@ -11,10 +12,29 @@ import { runtimeSetImmediate } from '../base/loop/runtime-turns.ts'
 import type { SocketInfo } from '../errors.ts'
 import type { SlabInlet } from './slab-inlet.ts'
 import { destroyWhenSent, whenClosed } from './socket-close.ts'
-import type { Transport, TransportSink } from './transport.ts'
 import { WriteBatch } from './write-batch.ts'
 
-export class StreamTransport implements Transport {
+export interface TransportSink {
+  /**
+   * Bytes from the peer: the first `length` of `memory`, which is lent for the length of the call. `ownBytes`
+   * makes memory to keep of them.
+   */
+  onBytes(memory: Buffer, length: number): void
+  /** All writes have left; `congested` is false again. */
+  onDrain(): void
+  /** EOF. */
+  onEof(): void
+  /**
+   * One of these, or the socket, threw: the sink destroys the transport. Without it the transport does so
+   * itself.
+   */
+  onBroken?(error: Error): void
+  /** The last call. `error` is the socket's, null for an orderly close. */
+  onTransportClosed(error: Error | null): void
+}
+
+export class StreamTransport {
+  /** For diagnostics and hand-over only. */
   readonly socket: Duplex
   /** Delivers the bytes of sockets that were opened with one; others emit `data`. */
   readonly #inlet: SlabInlet | null
@@ -78,6 +98,7 @@ export class StreamTransport implements Transport {
     this.#addresses = { localAddress, localPort, remoteAddress, remotePort, remoteFamily }
   }
 
+  /** More bytes wait than the socket's high-water mark. */
   get congested(): boolean {
     return this.socket.writableNeedDrain || this.#batch.waiting > this.socket.writableHighWaterMark
   }
@@ -98,19 +119,23 @@ export class StreamTransport implements Transport {
     else if (this.socket.readableEnded) this.#onEnd()
   }
 
+  /** Leaves together with the other writes of this tick. Strings are latin1. */
   write(data: string): void {
     this.#batch.add(data)
   }
 
+  /** The same with several pieces. Their memory may be reused as soon as this returns. */
   writeAll(pieces: readonly (string | Uint8Array)[]): void {
     this.#batch.addAll(pieces)
   }
 
+  /** Goes to the socket now, after earlier writes. Strings are latin1. */
   writeNow(data: string | Uint8Array): void {
     this.#batch.put(data)
     this.#batch.flush()
   }
 
+  /** The same with several pieces. Their memory must not change until it is sent. */
   writeAllNow(pieces: readonly (string | Uint8Array)[]): void {
     for (const piece of pieces) this.#batch.put(piece)
     this.#batch.flush()
@@ -132,6 +157,7 @@ export class StreamTransport implements Transport {
     }
   }
 
+  /** An unreferenced transport does not keep the process alive. */
   setReferenced(on: boolean): void {
     if (this.#referenced === on) return
     this.#referenced = on
@@ -160,6 +186,7 @@ export class StreamTransport implements Transport {
     return { ...this.#addresses, timeout, bytesWritten, bytesRead }
   }
 
+  /** Hands the socket over with the bytes that were read too far; the sink gets no further calls. */
   detach(unread: Uint8Array): Duplex {
     const { socket } = this
     this.#batch.flush()
@@ -189,6 +216,10 @@ export class StreamTransport implements Transport {
     runtimeSetImmediate(this.#onOver)
   }
 
+  /**
+   * The same to the sink, but the socket is destroyed once all writes have left, so that the peer gets them,
+   * or soon after: a peer may not read.
+   */
   end(error: Error | null): void {
     this.#error ??= error
     this.#inlet?.close()
@@ -258,3 +289,6 @@ export class StreamTransport implements Transport {
     onGone?.()
   }
 }
+
+/** What connections need of it. */
+export type Transport = Pick<StreamTransport, keyof StreamTransport>

@@ -39,7 +39,8 @@ export abstract class HandledRequest extends RequestSpec {
     runIn(this.#callContext, channel.publish, channel, message)
   }
 
-  protected destroySource(error: Error | null): void {
+  /** The rest of the body is not wanted any more. */
+  destroySource(error: Error | null): void {
     const { source } = this
     if (source.kind === 'stream') runIn(this.#callContext, destroyStream, null, source.stream, error)
     // After any other end, a web stream that was not read can be sent again.

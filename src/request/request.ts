@@ -226,16 +226,12 @@ export class Request extends HandledRequest {
     }
   }
 
-  onInformational(statusCode: number, fields: HeaderBlock, statusText: string): void {
-    this.#deliverHead(statusCode, fields, statusText)
-  }
-
   onHead(statusCode: number, fields: HeaderBlock, statusText: string): void {
     this.#state = 'responding'
-    this.#deliverHead(statusCode, fields, statusText)
+    this.onInformational(statusCode, fields, statusText)
   }
 
-  #deliverHead(statusCode: number, fields: HeaderBlock, statusText: string): void {
+  onInformational(statusCode: number, fields: HeaderBlock, statusText: string): void {
     const controller = this.#controller!
     controller.acceptHead(fields)
     if (channels.requestHeaders.hasSubscribers) {
@@ -273,7 +269,7 @@ export class Request extends HandledRequest {
     this.timings.end = at
     const trailers = controller.acceptTrailers(received)
     if (uploading) this.#marks |= UPLOADS
-    else this.discardBody()
+    else this.destroySource(null)
     if (channels.requestTrailers.hasSubscribers) {
       this.publish(channels.requestTrailers, { request: this, trailers: controller.rawTrailers })
     }
@@ -298,11 +294,6 @@ export class Request extends HandledRequest {
     } catch {
       // A signal of the caller's making that throws cannot stop anything.
     }
-  }
-
-  /** The rest of the body is not wanted any more. */
-  discardBody(): void {
-    this.destroySource(null)
   }
 
   /** Nothing more of the body is sent after the response. */

@@ -1,7 +1,7 @@
 /** A Transport without an underlying stream: tests see each call of a connection and drive its sink. */
 import { Duplex } from 'node:stream'
 import type { SocketInfo } from '../../src/errors.ts'
-import type { Transport, TransportSink } from '../../src/net/transport.ts'
+import type { Transport, TransportSink } from '../../src/net/stream-transport.ts'
 
 export class MemoryTransport implements Transport {
   readonly socket: Duplex = new Duplex({ read() {} })

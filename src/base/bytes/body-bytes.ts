@@ -106,26 +106,22 @@ export class BodyBytes {
   }
 
   add(chunk: Buffer): void {
-    const { length } = chunk
-    if (this.#hasRoom(length)) {
-      fillFrom(this.#target!, this.#end, chunk, 0, length)
-      this.#end += length
-    } else {
-      this.#chunks.push(chunk)
-    }
-    this.size += length
+    if (!this.#copied(chunk, 0, chunk.length)) this.#chunks.push(chunk)
   }
 
   /** Adds a copy of bytes that are lent. */
   addLent(memory: Buffer, start: number, end: number): void {
-    const length = end - start
-    if (this.#hasRoom(length)) {
-      fillFrom(this.#target!, this.#end, memory, start, end)
-      this.#end += length
-    } else {
-      this.#chunks.push(holdBytes(memory, start, end))
-    }
-    this.size += length
+    if (!this.#copied(memory, start, end)) this.#chunks.push(holdBytes(memory, start, end))
+  }
+
+  /** Counts the bytes, and copies them if there is room at the end. */
+  #copied(memory: Buffer, start: number, end: number): boolean {
+    const hasRoom = this.#hasRoom(end - start)
+    this.size += end - start
+    if (!hasRoom) return false
+    fillFrom(this.#target!, this.#end, memory, start, end)
+    this.#end += end - start
+    return true
   }
 
   /** How many bytes the piece at the end may still grow by. */

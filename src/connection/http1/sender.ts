@@ -4,7 +4,7 @@
  */
 import type { Deadline } from '../../base/loop/deadline.ts'
 import { channels } from '../../diagnostics.ts'
-import type { Transport } from '../../net/transport.ts'
+import type { Transport } from '../../net/stream-transport.ts'
 import { CHUNK_SUFFIX, chunkPrefix, LAST_CHUNK, lastChunkWith } from '../../protocol/http1/body-encoder.ts'
 import { CHUNKED_TAIL, contentLengthTail, NO_BODY_TAIL } from '../../protocol/http1/request-encoder.ts'
 import type { Reuse } from '../../protocol/http1/reuse.ts'

@@ -8,7 +8,7 @@
 import { now } from '../../base/loop/clock.ts'
 import { channels } from '../../diagnostics.ts'
 import type { SocketInfo } from '../../errors.ts'
-import type { Transport, TransportSink } from '../../net/transport.ts'
+import type { Transport, TransportSink } from '../../net/stream-transport.ts'
 import type { ProtocolFailure } from '../../protocol/failure.ts'
 import { ClientEngine } from '../../protocol/http2/client-engine.ts'
 import type { ConnectionSink } from '../../protocol/http2/connection-sink.ts'

@@ -356,7 +356,7 @@ export class Http2Exchange
     if (this.#sending !== 'sending') return
     this.#sending = 'sent'
     this.#bodySender?.stop()
-    this.request.discardBody()
+    this.request.destroySource(null)
   }
 
   onReset(failure: ProtocolFailure, unprocessed: boolean): void {

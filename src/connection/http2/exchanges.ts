@@ -2,7 +2,7 @@
  * The exchanges that run on one HTTP/2 connection, and the timers that they share.
  */
 import { Deadline } from '../../base/loop/deadline.ts'
-import type { Transport } from '../../net/transport.ts'
+import type { Transport } from '../../net/stream-transport.ts'
 import type { ExchangeRegister } from '../exchange.ts'
 import type { Http2Exchange } from './exchange.ts'
 

@@ -7,7 +7,7 @@
 
 import { afterAnswers } from '../../base/loop/answers.ts'
 import { runtimeSetImmediate } from '../../base/loop/runtime-turns.ts'
-import type { Transport } from '../../net/transport.ts'
+import type { Transport } from '../../net/stream-transport.ts'
 import type { ClientEngine } from '../../protocol/http2/client-engine.ts'
 import { NO_ERROR } from '../../protocol/http2/constants.ts'
 import type { Stream } from '../../protocol/http2/stream.ts'

@@ -39,19 +39,10 @@ export interface SettingsFault {
   readonly message: string
 }
 
-/** The server's settings. */
-export interface RemoteSettings {
-  /** Whether its first SETTINGS have arrived. */
-  readonly isReceived: boolean
-  /** Null as long as the server has set no limit. */
-  readonly maxConcurrentStreams: number | null
-  readonly initialWindowSize: number
-  readonly maxFrameSize: number
-  readonly enableConnectProtocol: boolean
-}
-
-export class PeerSettings implements RemoteSettings {
+export class PeerSettings {
+  /** Whether the first SETTINGS of the server have arrived. */
   isReceived = false
+  /** Null as long as the server has set no limit. */
   maxConcurrentStreams: number | null = null
   initialWindowSize: number = DEFAULT_WINDOW
   maxFrameSize: number = MIN_MAX_FRAME_SIZE
@@ -120,6 +111,9 @@ export class PeerSettings implements RemoteSettings {
     return null
   }
 }
+
+/** The server's settings, to be read. */
+export type RemoteSettings = Readonly<Omit<PeerSettings, 'apply'>>
 
 function fault(code: number, message: string): SettingsFault {
   return { wireCode: code, code, message }
