@@ -6,7 +6,7 @@ import { logicalOrigin, type OwnOrigin } from '../request/logical-origin.ts'
  * Origins that are remembered at a time. A crawler, or a server that redirects to ever new names, must not
  * fill the memory; a program that talks to more origins than this at once loses the oldest entries.
  */
-const MAX_ORIGINS = 1024
+const MAX_ORIGINS = 1000
 
 /** One value for each origin, made when it is first asked for. */
 export class OriginTable<T> {
