@@ -1,6 +1,6 @@
 /**
- * The command from its arguments to its exit code. Uses the given context only, never the process itself, but for the
- * proxies, which the library takes from the environment.
+ * The command from its arguments to its exit code. Uses the given context only, never the process itself, but
+ * for the proxies, which the library takes from the environment.
  */
 import { readFileSync } from 'node:fs'
 import { open, readFile } from 'node:fs/promises'

@@ -114,7 +114,7 @@ export class Dialer {
     return this.#apart(opened.agent, settings)
   }
 
-  /** The client's certificate is for the origin of the URL; where a redirect leads to is the server's choice. */
+  /** A client certificate is for the origin of the URL only: the server chooses where a redirect leads. */
   #isOwn(origin: string | URL): boolean {
     return new URL(origin).origin === this.#options.url.origin
   }

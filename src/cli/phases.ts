@@ -1,6 +1,6 @@
 /**
- * From the moments of a request (`Timings`, and when its name was resolved) to the phases it went through, and
- * the bars that show them. Durations are milliseconds; null is a phase that did not take place.
+ * From the moments of a request (`Timings`, and when its name was resolved) to the phases it went through,
+ * and the bars that show them. Durations are milliseconds; null is a phase that did not take place.
  */
 import type { Timings } from '../index.ts'
 import { milliseconds, type Style, type TextLayout } from './text-layout.ts'

@@ -1,6 +1,6 @@
 /**
- * Opens the connections of a run through a proxy, named on the command line or by the environment, and watches them through
- * the library's diagnostics channels: inside a tunnel, sockets are the library's own.
+ * Opens the connections of a run through a proxy, named on the command line or by the environment, and
+ * watches them through the library's diagnostics channels: inside a tunnel, sockets are the library's own.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
@@ -64,7 +64,7 @@ function makeAgent(options: EnvHttpProxyAgentOptions): EnvHttpProxyAgent {
   }
 }
 
-/** Reports the connections to a host, before and after they are opened, until the returned function is called. */
+/** Reports connections to a host before and after they open, until the returned function is called. */
 export function watchConnections(
   host: string,
   onStart: () => void,

@@ -18,9 +18,7 @@ const USER_INFO = /\/\/[^/?#\s<>]*@/g
 /** A parameter of a query, or of a fragment: some services return tokens there (RFC 6749 §4.2.2). */
 const PARAMETER = /([?&#])([^?&#=\s<>]+)=[^&#\s<>]*/g
 
-/**
- * Keeps the scheme of credentials and hides the rest. Without a known scheme, the first word may be the secret itself.
- */
+/** Hides all but the scheme of credentials. Without a known scheme, the first word may be the secret. */
 export function redact(field: Field): Field {
   const [name, value] = field
   if (!isCredentials(name)) return field
@@ -40,7 +38,7 @@ export function redactParameter([name, value]: Field): Field {
   return [name, isSecretParameter(name) ? REDACTED : value]
 }
 
-/** A text with URLs, absolute or not, without their user info and the secrets of their queries and fragments. */
+/** Removes user info, and the secrets in queries and fragments, from the URLs in a text. */
 export function redactUrls(text: string): string {
   return text
     .replace(USER_INFO, '//')

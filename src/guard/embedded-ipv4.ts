@@ -1,6 +1,6 @@
 /**
- * The IPv4 addresses inside an IPv6 address. Each form is a way around a filter that knows only the dotted notation: a
- * system, a relay or a translator on the way may take the inner address for the destination.
+ * The IPv4 addresses inside an IPv6 address. Each form can bypass a filter that knows only the dotted
+ * notation: a system, a relay or a translator may take the inner address for the destination.
  */
 import { samePrefix } from '../base/address/ip-address.ts'
 
@@ -19,7 +19,8 @@ const FORMS: readonly Form[] = [
   { prefix: prefixOf(0, 0, 0, 0, 0, 0xffff), bits: 96, offsets: LAST },
   { prefix: prefixOf(), bits: 96, offsets: LAST },
   { prefix: prefixOf(0, 0, 0, 0, 0xffff), bits: 96, offsets: LAST },
-  // NAT64 with the well-known prefix (RFC 6052 §2.1), and with the local one (RFC 8215) at each length that fits (RFC 6052 §2.2).
+  // NAT64 with the well-known prefix (RFC 6052 §2.1), and with the local one (RFC 8215) at each length that
+  // fits (RFC 6052 §2.2).
   { prefix: prefixOf(0x64, 0xff9b), bits: 96, offsets: LAST },
   { prefix: prefixOf(0x64, 0xff9b, 1), bits: 48, offsets: LAST },
   { prefix: prefixOf(0x64, 0xff9b, 1), bits: 48, offsets: [6, 7, 9, 10] },

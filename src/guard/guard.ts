@@ -1,6 +1,7 @@
 /**
- * Decides where connections may go, by host name, port and address. It opens and resolves nothing: those who do ask it
- * before, and use only what it lets through. The order of the rules: `deny`, `hosts`, `ports`, `allow`, the policy, `check`.
+ * Decides where connections may go, by host name, port and address. It opens and resolves nothing: those who
+ * do ask it before, and use only what it lets through. The order of the rules: `deny`, `hosts`, `ports`,
+ * `allow`, the policy, `check`.
  */
 import { domainToASCII } from 'node:url'
 import { BAD_PORTS } from '../base/address/bad-ports.ts'
@@ -36,8 +37,8 @@ interface Host extends HostFacts {
 }
 
 /**
- * Names that only have a meaning inside a machine or a network (RFC 6761 §6.3, RFC 6762 §3, RFC 8375, and `internal`, which
- * ICANN keeps for that; the metadata service of Google is `metadata.google.internal`).
+ * Names that only have a meaning inside a machine or a network (RFC 6761 §6.3, RFC 6762 §3, RFC 8375, and
+ * `internal`, which ICANN keeps for that; the metadata service of Google is `metadata.google.internal`).
  */
 const LOCAL_ENDINGS: readonly string[] = ['localhost', 'local', 'internal', 'home.arpa', 'localdomain']
 
@@ -63,7 +64,7 @@ export class Guard {
     return this.#settings.check === null
   }
 
-  /** Before a name is resolved: all that can be said about the host and the port. About an IP literal that is everything. */
+  /** Before the name is resolved. For an IP literal this is the whole check. */
   refuseHost(hostname: string, port: string | number): Refusal | null {
     const host = hostOf(hostname, port)
     const { address } = host
@@ -172,7 +173,7 @@ function hostOf(hostname: string, port: string | number): Host {
   return { hostname, name, address, port: Number(port) }
 }
 
-/** The runtime's resolver converts a name that is not ASCII, which a connector may be given: `ⓔvil.test` is `evil.test`. */
+/** The resolver of the runtime converts names that are not ASCII: `ⓔvil.test` is `evil.test`. */
 function asciiOf(hostname: string): string {
   // Empty for what is not a name in any form.
   return (/\P{ASCII}/u.test(hostname) && domainToASCII(hostname)) || hostname
@@ -185,7 +186,7 @@ function withoutLastDots(name: string): string {
   return name.slice(0, end)
 }
 
-/** A zone chooses an interface of this machine (RFC 4007 §11); the address is the same. Only those of IPv6 have one. */
+/** A zone selects an interface of this machine (RFC 4007 §11). Only IPv6 addresses have one. */
 function withoutZone(address: string): string {
   const at = address.includes(':') ? address.indexOf('%') : -1
   return at === -1 ? address : address.slice(0, at)

@@ -1,7 +1,7 @@
 /**
- * The entries of the lists of a guard: IP addresses, blocks and ranges of them, and names, each with an optional port.
- * `x.test` is that host alone, `.x.test` also everything below it, `*.x.test` only what is below. An entry that cannot be
- * read is an error: one that silently never applies would leave a door open.
+ * The entries of the lists of a guard: IP addresses, blocks and ranges of them, and names, each with an
+ * optional port. `x.test` is that host alone, `.x.test` also everything below it, `*.x.test` only what is
+ * below. An entry that cannot be read is an error: one that silently never applies would leave a door open.
  */
 import { domainToASCII } from 'node:url'
 import { ipBytes } from '../base/address/ip-address.ts'
@@ -63,8 +63,8 @@ function applies({ port, names, addresses }: HostEntry, facts: HostFacts): boole
 }
 
 /**
- * A part of the IPv4-mapped addresses means those IPv4 addresses, however they are written. All of them are a form, which
- * may be listed by itself.
+ * A set inside the IPv4-mapped addresses means the IPv4 addresses themselves, however they are written. The
+ * whole mapped block is an address form, which may be listed as such.
  */
 function readAddresses(text: string): IpSet | null {
   const set = readIpSet(text)

@@ -30,7 +30,7 @@ export interface GuardTarget {
 
 /** Options of a guard. */
 export interface GuardOptions {
-  /** `'public-only'` refuses what is not on the public Internet, `'any'` nothing. Default: `'public-only'`. */
+  /** `'public-only'` refuses what is not on the Internet, `'any'` nothing. Default: `'public-only'`. */
   policy?: GuardPolicy | null | undefined
   /** Addresses, blocks and names that the policy does not apply to. */
   allow?: readonly string[] | null | undefined
@@ -44,7 +44,7 @@ export interface GuardOptions {
   check?: ((target: GuardTarget) => boolean) | null | undefined
   /** true: a name is refused if any of its addresses is. Default: false, the other addresses are used. */
   strict?: boolean | null | undefined
-  /** true: names are also resolved, and their addresses checked, before a proxy is asked for them. Default: false. */
+  /** true: names are resolved and checked before a proxy is asked for them. Default: false. */
   resolve?: boolean | null | undefined
 }
 

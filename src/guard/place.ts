@@ -1,7 +1,7 @@
 /**
- * Where a request leads, as host and port of a URL. Those who receive a URL as text, such as proxies, may read it in other
- * ways than we do, so that only a text with a single reading has a place: `http://a\@b/` has the host `a` for one parser and
- * `b` for another.
+ * Where a request leads, as host and port of a URL. Proxies and others who receive a URL as text may parse it
+ * differently, so only a text with a single reading has a place: `http://a\@b/` has the host `a` for one
+ * parser and `b` for another.
  */
 import { withoutBrackets } from '../base/address/server-name.ts'
 

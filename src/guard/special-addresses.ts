@@ -1,7 +1,8 @@
 /**
- * The addresses that are not for hosts on the public Internet: the IANA special-purpose registries of IPv4 and IPv6 (RFC
- * 6890), multicast, the deprecated tunnels, and the fixed addresses of cloud metadata services. Stricter than the
- * registries in one respect: a block that is reserved for protocols is refused with the few anycast services inside it.
+ * The addresses that are not for hosts on the public Internet: the IANA special-purpose registries of IPv4
+ * and IPv6 (RFC 6890), multicast, the deprecated tunnels, and the fixed addresses of cloud metadata services.
+ * Stricter than the registries in one respect: a block that is reserved for protocols is refused with the few
+ * anycast services inside it.
  */
 import { readIpSet } from '../base/address/ip-set.ts'
 import { embeddedIpv4, withoutMapping } from './embedded-ipv4.ts'
@@ -39,7 +40,7 @@ const BLOCKS = {
 /** Why an address is not public. */
 export type SpecialRule = keyof typeof BLOCKS
 
-/** RFC 4291 §2.4. Everything else is reserved, but for the well-known prefix of NAT64 before a public address. */
+/** RFC 4291 §2.4. All else is reserved, except a public address behind NAT64's well-known prefix. */
 const GLOBAL_UNICAST = '2000::/3'
 const WELL_KNOWN_NAT64 = '64:ff9b::/96'
 

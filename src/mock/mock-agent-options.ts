@@ -41,7 +41,10 @@ export interface MockAgentSettings extends Readonly<Record<(typeof FLAGS)[number
   readonly protocol: WireProtocol
   /** For clients on in-memory connections. */
   readonly clientOptions: ClientOptions
-  /** The same with defaults. Limits and timeouts also hold for mocked requests, which name their own authority. */
+  /**
+   * The same with defaults. Limits and timeouts also hold for mocked requests, which name their own
+   * authority.
+   */
   readonly client: ClientSettings & { readonly authority: '' }
   /** Null for a new one. */
   readonly agent: Dispatcher | null

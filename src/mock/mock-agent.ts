@@ -201,17 +201,13 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
 
   /** Closes the agent. With `strict`, fails if an interceptor is pending or a request matched nothing. */
   override async [Symbol.asyncDispose](): Promise<void> {
-    let problem: unknown = null
     try {
-      if (this.#network.settings.strict) {
-        this.assertNoUnmatched()
-        this.assertNoPendingInterceptors()
-      }
-    } catch (error) {
-      problem = error
+      if (!this.#network.settings.strict) return
+      this.assertNoUnmatched()
+      this.assertNoPendingInterceptors()
+    } finally {
+      await this.destroy()
     }
-    await this.destroy()
-    if (problem !== null) throw problem
   }
 
   /** Those of the agent that carries the requests. */

@@ -31,7 +31,7 @@ import { WireClients } from './wire/wire-clients.ts'
 const MOST_UNMATCHED = 1000
 
 /** What can be done with a call that no interceptor replies to. */
-export interface FallbackWays {
+export interface UnmatchedActions {
   /** Replies to it, after so many milliseconds. */
   reply(reply: Reply, delay: number): boolean
   /** Sends it if the network is allowed, with this handler instead of its own unless null. */
@@ -40,8 +40,11 @@ export interface FallbackWays {
   collect(proceed: () => boolean): boolean
 }
 
-/** Decides about calls that no interceptor replies to: uses one of the ways, and returns what `dispatch` returns. */
-type Fallback = (call: MockCall, ways: FallbackWays) => boolean
+/**
+ * Decides about calls that no interceptor replies to: uses one of the actions, and returns what `dispatch`
+ * returns.
+ */
+type Fallback = (call: MockCall, actions: UnmatchedActions) => boolean
 
 /** No interceptor can be added to these. */
 const NO_MOCKS = new OriginMocks('')

@@ -1,4 +1,6 @@
-/** What `MockPool` and `MockClient` add to their base: interceptors for one origin, and dispatching to them. */
+/**
+ * What `MockPool` and `MockClient` add to their base: interceptors for one origin, and dispatching to them.
+ */
 import { withoutPollution } from '../base/object/own-options.ts'
 import type { Client } from '../dispatcher/client.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'

@@ -14,12 +14,12 @@ export const KEPT_BYTES = 4096
 /** Called once. `isReusable`: all of the content was read, and another request may follow. */
 export type OnRefusal = (body: Buffer, isReusable: boolean) => void
 
-/** How the content ends (RFC 9112 §6.3). */
-type Framing = { readonly by: 'length'; readonly length: number } | { readonly by: 'chunks' | 'close' }
+/** The content in what has come so far, and where it ends; null if the end is missing or invalid. */
+type Unframed = { readonly content: Buffer; readonly end: number | null }
 
 export class RefusalReader {
   readonly #socket: Duplex
-  readonly #framing: Framing
+  readonly #unframe: (bytes: Buffer) => Unframed
   readonly #isLast: boolean
   readonly #done: OnRefusal
   #bytes: Buffer = Buffer.alloc(0)
@@ -28,7 +28,7 @@ export class RefusalReader {
 
   constructor(socket: Duplex, statusCode: number, headers: HeaderObject, done: OnRefusal) {
     this.#socket = socket
-    this.#framing = framingOf(statusCode, headers)
+    this.#unframe = unframing(statusCode, headers)
     this.#isLast = /\bclose\b/i.test(`${headers['connection'] ?? ''},${headers['proxy-connection'] ?? ''}`)
     this.#done = done
   }
@@ -36,7 +36,7 @@ export class RefusalReader {
   start(): void {
     const socket = this.#socket
     socket.on('error', ignoreError)
-    if (this.#isComplete()) {
+    if (this.#isComplete) {
       this.#finish()
       return
     }
@@ -48,14 +48,12 @@ export class RefusalReader {
 
   readonly #onData = (bytes: Buffer): void => {
     this.#bytes = Buffer.concat([this.#bytes, bytes])
-    if (this.#isComplete()) this.#finish()
+    if (this.#isComplete) this.#finish()
     else this.#limits.take(bytes.length)
   }
 
-  #isComplete(): boolean {
-    const framing = this.#framing
-    if (framing.by === 'length') return this.#bytes.length >= framing.length
-    return framing.by === 'chunks' && unchunked(this.#bytes).end !== null
+  get #isComplete(): boolean {
+    return this.#unframe(this.#bytes).end !== null
   }
 
   readonly #finish = (): void => {
@@ -65,31 +63,25 @@ export class RefusalReader {
     this.#limits.stop()
     socket.off('data', this.#onData).off('end', this.#finish).off('close', this.#finish)
     socket.pause()
-    const framing = this.#framing
-    const { content, end } =
-      framing.by === 'chunks' ? unchunked(this.#bytes) : { content: this.#bytes, end: lengthOf(framing) }
+    const { content, end } = this.#unframe(this.#bytes)
     const isReusable = end === this.#bytes.length && !this.#isLast && !socket.destroyed
     this.#done(content.subarray(0, Math.min(KEPT_BYTES, end ?? KEPT_BYTES)), isReusable)
   }
 }
 
-function lengthOf(framing: Framing): number | null {
-  return framing.by === 'length' ? framing.length : null
-}
-
-function framingOf(statusCode: number, headers: HeaderObject): Framing {
-  if (statusCode === 204 || statusCode === 304) return { by: 'length', length: 0 }
-  if (headers['transfer-encoding'] !== undefined) return { by: 'chunks' }
-  const length = headers['content-length']
-  return typeof length === 'string' && /^\d+$/.test(length)
-    ? { by: 'length', length: Number(length) }
-    : { by: 'close' }
+/** RFC 9112 §6.3. Without a length or chunks, it ends when the connection does. */
+function unframing(statusCode: number, headers: HeaderObject): (bytes: Buffer) => Unframed {
+  const isEmpty = statusCode === 204 || statusCode === 304
+  if (!isEmpty && headers['transfer-encoding'] !== undefined) return unchunked
+  const length = isEmpty ? '0' : headers['content-length']
+  const size = typeof length === 'string' && /^\d+$/.test(length) ? Number(length) : Number.POSITIVE_INFINITY
+  return (content) => ({ content, end: content.length >= size ? size : null })
 }
 
 const SIZE_LINE = /^([0-9a-f]{1,8})[^\r\n]*\r?\n/i
 
-/** `end`: where the last chunk with its empty line ends; null if it is missing or invalid. */
-function unchunked(bytes: Buffer): { readonly content: Buffer; readonly end: number | null } {
+/** Ends after the last chunk and its empty line. */
+function unchunked(bytes: Buffer): Unframed {
   const parts: Buffer[] = []
   let at = 0
   for (;;) {

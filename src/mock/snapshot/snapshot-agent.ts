@@ -8,7 +8,7 @@ import { shownQuery } from '../match/secrets.ts'
 import { testPattern } from '../match/text-matcher.ts'
 import { MockAgent } from '../mock-agent.ts'
 import type { MockCall } from '../mock-call.ts'
-import { type FallbackWays, networkOf } from '../mock-network.ts'
+import { networkOf, type UnmatchedActions } from '../mock-network.ts'
 import { computedReply, NO_DEFAULTS } from '../reply/reply.ts'
 import type { Snapshot, SnapshotData, SnapshotInfo } from './snapshot.ts'
 import { SnapshotHandler } from './snapshot-handler.ts'
@@ -36,12 +36,12 @@ export class SnapshotAgent extends MockAgent {
     super(options)
     this.#options = settings
     this.#recorder = new SnapshotRecorder(settings)
-    networkOf(this)!.fallback = (call, ways) => this.#takeUnmatched(call, ways)
+    networkOf(this)!.fallback = (call, actions) => this.#takeUnmatched(call, actions)
   }
 
-  #takeUnmatched(call: MockCall, ways: FallbackWays): boolean {
-    if (this.#isExcluded(call)) return ways.send(null)
-    return call.hasUnreadBody ? ways.collect(() => this.#take(call, ways)) : this.#take(call, ways)
+  #takeUnmatched(call: MockCall, actions: UnmatchedActions): boolean {
+    if (this.#isExcluded(call)) return actions.send(null)
+    return call.hasUnreadBody ? actions.collect(() => this.#take(call, actions)) : this.#take(call, actions)
   }
 
   /** Writes the file. */
@@ -123,22 +123,22 @@ export class SnapshotAgent extends MockAgent {
     await super[Symbol.asyncDispose]()
   }
 
-  #take(call: MockCall, ways: FallbackWays): boolean {
+  #take(call: MockCall, actions: UnmatchedActions): boolean {
     const { options, given, origin } = call
     if (this.#options.mode !== 'record' && this.#options.shouldPlayback?.(options) !== false) {
       const snapshot = this.#recorder.findSnapshot(given, origin, options.body)
-      if (snapshot !== undefined) return this.#replay(snapshot, ways)
+      if (snapshot !== undefined) return this.#replay(snapshot, actions)
     }
     if (this.#options.mode === 'playback') throw this.#notFound(call)
-    if (this.#options.shouldRecord?.(options) === false) return ways.send(null)
-    return ways.send(
+    if (this.#options.shouldRecord?.(options) === false) return actions.send(null)
+    return actions.send(
       new SnapshotHandler(call.handler, (response) =>
         this.#recorder.record(given, response, origin, options.body),
       ),
     )
   }
 
-  #replay({ responses, callCount }: Snapshot, ways: FallbackWays): boolean {
+  #replay({ responses, callCount }: Snapshot, actions: UnmatchedActions): boolean {
     const {
       statusCode,
       headers,
@@ -151,7 +151,7 @@ export class SnapshotAgent extends MockAgent {
       () => ({ statusCode, data, responseOptions: { headers, trailers } }),
       NO_DEFAULTS,
     )
-    return ways.reply(reply, this.#options.replayTimings === true ? Math.round(time) : 0)
+    return actions.reply(reply, this.#options.replayTimings === true ? Math.round(time) : 0)
   }
 
   #notFound({ options, method, origin }: MockCall): Error {

@@ -8,9 +8,9 @@ import { clearTimer, startTimer } from '../../base/loop/timer.ts'
 import { Client } from '../../dispatcher/client.ts'
 import { ownConnector } from '../../dispatcher/client-connector.ts'
 import type { ConnectFunction } from '../../dispatcher/client-options.ts'
-import { ConnectTimeoutError } from '../../errors.ts'
 import { portOf } from '../../guard/place.ts'
 import { DecoratorHandler } from '../../handler/decorator-handler.ts'
+import { timeoutError } from '../../net/connect-errors.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { Interception } from '../match/interception.ts'
@@ -174,18 +174,18 @@ export class WireClients {
     callback: (error: Error) => void,
   ): void {
     const url = new URL(origin)
-    const place = `${url.hostname}:${portOf(url)}`
+    const { hostname } = url
+    const port = portOf(url)
     if (fault === 'connect-refused') {
       const error = systemError('ECONNREFUSED', 'connect')
-      error.message += ` ${place}`
+      error.message += ` ${hostname}:${port}`
       queueMicrotask(() => callback(error))
       return
     }
     const timeout = this.#settings.client.connectTimeout
-    const message = `Connect Timeout Error (attempted address: ${place}, timeout: ${timeout}ms)`
     const timer = startTimer(() => {
       this.#timers.delete(timer)
-      callback(new ConnectTimeoutError(message))
+      callback(timeoutError({ hostname, port, timeout }, []))
     }, timeout)
     this.#timers.add(timer)
   }
