@@ -5,7 +5,7 @@
 import { now } from '../../base/loop/clock.ts'
 import { channels } from '../../diagnostics.ts'
 import { RequestRetryError } from '../../errors.ts'
-import { errorFacts } from '../../relay/error-facts.ts'
+import { codeOf, errorFacts } from '../../relay/error-facts.ts'
 import type { Head } from '../../relay/response-source.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { note } from './policy.ts'
@@ -35,13 +35,11 @@ export class FailedAttempts {
 
   add(error: unknown): void {
     if (errorFacts(error).fault !== 'dispatcher') this.#reason = error
-    const { code, statusCode } = (typeof error === 'object' && error !== null ? error : {}) as {
-      code?: unknown
-      statusCode?: unknown
-    }
+    const { statusCode } = Object(error) as { statusCode?: unknown }
+    const code = codeOf(error)
     const attempt: RetryAttempt = { at: now(), delay: null }
     if (typeof statusCode === 'number') attempt.statusCode = statusCode
-    else if (typeof code === 'string') attempt.code = code
+    else if (code !== null) attempt.code = code
     this.#list.push(attempt)
   }
 

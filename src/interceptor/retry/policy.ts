@@ -6,7 +6,7 @@
 import { now } from '../../base/loop/clock.ts'
 import type { RetrySafety } from '../../errors.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { errorFacts } from '../../relay/error-facts.ts'
+import { codeOf, errorFacts } from '../../relay/error-facts.ts'
 import { originKey } from '../../relay/origin-key.ts'
 import { beginsAnew } from '../../relay/replay.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
@@ -30,7 +30,6 @@ const STATUS_ERRORS = new Set(['UND_ERR_REQ_RETRY', 'UND_ERR_RESPONSE'])
  * The fields of an error that the policy reads. Only own ones: a polluted prototype must not repeat a POST.
  */
 interface ErrorFacts {
-  readonly code?: unknown
   readonly retrySafety?: RetrySafety
   readonly statusCode?: unknown
   readonly headers?: HeaderObject | null
@@ -50,7 +49,7 @@ export function decide(
 ): number {
   const facts = factsOf(error)
   if (!isWorthRepeating(error, facts, opts, settings) || counter > settings.maxRetries) return GIVE_UP
-  const wait = delayOf(facts, counter, settings)
+  const wait = delayOf(error, facts, counter, settings)
   if (wait === GIVE_UP) return GIVE_UP
   const { deadline, budget } = settings
   if (deadline !== null && now() + wait - startedAt > deadline) return GIVE_UP
@@ -111,12 +110,13 @@ function factsOf(error: unknown): ErrorFacts {
 
 function isWorthRepeating(
   error: Error,
-  { code, retrySafety, statusCode }: ErrorFacts,
+  { retrySafety, statusCode }: ErrorFacts,
   opts: DispatchOptions,
   settings: RetrySettings,
 ): boolean {
   // An exception in a handler, or an abort with a reason of the caller.
-  if (typeof code !== 'string' || errorFacts(error).isFinal) return false
+  const code = codeOf(error)
+  if (code === null || errorFacts(error).isFinal) return false
   if (retrySafety === 'safe') return true
   if (retrySafety === 'no' && !beginsAnew(opts.body)) return false
   if (!isRepeatable(opts, settings)) return false
@@ -127,13 +127,13 @@ function isWorthRepeating(
   return errorCodes.has(code) || (isLost && errorCodes === DEFAULT_ERROR_CODES)
 }
 
-function delayOf(facts: ErrorFacts, counter: number, settings: RetrySettings): number {
+function delayOf(error: Error, facts: ErrorFacts, counter: number, settings: RetrySettings): number {
   const { maxRetryAfter, maxTimeout } = settings
   const asked = settings.retryAfter ? askedDelay(facts) : null
   if (asked !== null && maxRetryAfter !== null && asked > maxRetryAfter) return GIVE_UP
   if (asked === null) return Math.min(backoff(counter, settings), MAX_TIMER)
   const wait = maxRetryAfter === null ? Math.min(asked, maxTimeout) : asked
-  const least = facts.code === 'UND_ERR_CIRCUIT_OPEN' ? backoff(counter, settings) : 0
+  const least = codeOf(error) === 'UND_ERR_CIRCUIT_OPEN' ? backoff(counter, settings) : 0
   const added = Math.min(wait * settings.jitter, MAX_ADDED_TO_RETRY_AFTER) * Math.random()
   return Math.min(Math.max(least, wait + added), MAX_TIMER)
 }
