@@ -1,6 +1,6 @@
 /**
- * Debug output: `RUNTIME_DEBUG=core,fetch,websocket` writes the life of connections and requests to standard error
- * (docs/debug-output.md). It subscribes to the diagnostics channels; with the variable unset, to none.
+ * Debug output: `RUNTIME_DEBUG=core,fetch,websocket` writes the life of connections and requests to standard
+ * error (docs/debug-output.md). It subscribes to the diagnostics channels; with the variable unset, to none.
  */
 import { channel } from 'node:diagnostics_channel'
 
@@ -65,8 +65,9 @@ const WEB_SOCKETS: Lines = {
 }
 
 /**
- * Starts the output if the variable asks for it. Called with every client. Only the first call in the process has an
- * effect, even if the library was loaded more than once: copies recognise each other by the subscription.
+ * Starts the output if the variable asks for it. Called with every client. Only the first call in the process
+ * has an effect, even if the library was loaded more than once: copies recognise each other by the
+ * subscription.
  */
 export function startDebugOutput(): void {
   if (ENABLED.size === 0) return

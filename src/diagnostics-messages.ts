@@ -98,7 +98,10 @@ export declare namespace DiagnosticsChannel {
   interface ClientSendHeadersMessage extends RequestCreateMessage {
     /** The head as text. */
     headers: string
-    /** The socket it is written to: a `net.Socket`, unless a caller's `connect` function returned another Duplex. */
+    /**
+     * The socket it is written to: a `net.Socket`, unless a caller's `connect` function returned another
+     * Duplex.
+     */
     socket: Socket
   }
   /** Of `undici:client:beforeConnect`. */

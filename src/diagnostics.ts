@@ -1,7 +1,7 @@
 /**
- * Publishers for node:diagnostics_channel under undici's names, so that OpenTelemetry, Sentry and the runtime's own
- * debug output observe ventuno. Callers check `hasSubscribers` first: a channel without subscribers costs one property
- * read.
+ * Publishers for node:diagnostics_channel under undici's names, so that OpenTelemetry, Sentry and the
+ * runtime's own debug output observe ventuno. Callers check `hasSubscribers` first: a channel without
+ * subscribers costs one property read.
  */
 import { type Channel, channel } from 'node:diagnostics_channel'
 

@@ -74,7 +74,7 @@ export interface RequestErrorContext {
   socket: SocketInfo | null
 }
 
-/** The step of the way through a proxy that failed. */
+/** The step on the route through a proxy that failed. */
 export type ProxyPhase =
   | 'proxy-dial'
   | 'proxy-tls'
@@ -308,7 +308,10 @@ export class HTTPParserError extends RequestError {
 }
 defineKind(HTTPParserError, 'undici.error.UND_ERR_HTTP_PARSER', 'HTTPParserError')
 
-/** The last attempt of a request was answered with a bad status, or a response that broke off could not be completed. */
+/**
+ * The last attempt of a request was answered with a bad status, or a response that broke off could not be
+ * completed.
+ */
 export class RequestRetryError extends Coded<'RequestRetryError', 'UND_ERR_REQ_RETRY'> {
   statusCode: number
   /** Of the response. */

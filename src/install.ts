@@ -1,6 +1,6 @@
 /**
- * Owns `install()`: makes the web classes global, for programs that use them without an import. Nothing else in the
- * package touches a global, and nothing does so at import.
+ * Owns `install()`: makes the web classes global, for programs that use them without an import. Nothing else
+ * in the package touches a global, and nothing does so at import.
  */
 import { EventSource } from './event-source/event-source.ts'
 import { FormData, fetch, Headers, Request, Response } from './fetch/index.ts'

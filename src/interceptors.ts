@@ -1,4 +1,7 @@
-/** The interceptors, as one namespace: each is a function that takes options and returns an argument of `compose()`. */
+/**
+ * The interceptors, as one namespace: each is a function that takes options and returns an argument of
+ * `compose()`.
+ */
 
 export { cache } from './cache/interceptor.ts'
 export type { CacheOptions as CacheInterceptorOpts } from './cache/options.ts'

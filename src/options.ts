@@ -1,6 +1,7 @@
 /**
- * Options of callers as tables: what each is if it is not given, its check, and the message for a value that fails it. `null` is
- * the same as not given. Only own properties count, so that a polluted `Object.prototype` cannot configure anything.
+ * Options of callers as tables: what each is if it is not given, its check, and the message for a value that
+ * fails it. `null` is the same as not given. Only own properties count, so that a polluted `Object.prototype`
+ * cannot configure anything.
  */
 import { ownMembers } from './base/object/own-options.ts'
 import { InvalidArgumentError } from './errors.ts'

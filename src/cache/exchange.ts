@@ -16,10 +16,11 @@ import { OwnReceived } from '../relay/own-received.ts'
 import type { RequestView } from '../relay/request-view.ts'
 import {
   type Followed,
-  factsBelow,
+  followedRedirects,
   NO_FACTS,
   NONE_FOLLOWED,
   type ResponseFacts as RelayedFacts,
+  withFollowed,
 } from '../relay/response-facts.ts'
 import type { Head, ResponseSource } from '../relay/response-source.ts'
 import type { CacheHost, Plan } from './cache-host.ts'
@@ -30,8 +31,8 @@ import { type Handling, ttlOf } from './rules/cache-status.ts'
 import { entryOf } from './rules/entry.ts'
 import type { ResponseFacts } from './rules/freshness.ts'
 import { entryAfterRedirects } from './rules/redirected.ts'
-import { isServerFailure, servesOnError } from './rules/serving-rules.ts'
-import { dropsStored, type Refusal, replaces, storingRefusal } from './rules/storability.ts'
+import { SERVER_FAILURES, servesOnError } from './rules/serving-rules.ts'
+import { DROPPING, type Refusal, replaces, storingRefusal } from './rules/storability.ts'
 import { controlOf } from './rules/targeted-control.ts'
 import { conditionalHeaders, conditionsOf, confirms, describesSame } from './rules/validation.ts'
 import type { CacheValue } from './store/cache-store.ts'
@@ -66,6 +67,7 @@ export class Exchange implements AttemptOwner, ResponseSource, UnderWay {
   #context: unknown = null
   /** What the layers below say about the response. */
   #facts: RelayedFacts = NO_FACTS
+  /** Otherwise a 304 answers a condition of the caller. */
   #isConditional = false
   /** Before the first request. */
   readonly #askedAt: number = Date.now()
@@ -153,7 +155,8 @@ export class Exchange implements AttemptOwner, ResponseSource, UnderWay {
     }
     // What follows would be stored as one response with what came before.
     if (this.#mode !== 'waiting') throw new RequestAbortedError('Request aborted: the response has two heads')
-    this.#facts = factsBelow(attempt.controller!, this.#context)
+    const controller = attempt.controller!
+    this.#facts = withFollowed(attempt.facts, followedRedirects(controller, this.#context))
     for (const name of this.#facts.written) settings.hidden.add(name)
     const { entry, view } = this.#plan
     const control = controlOf(headers, settings.targets)
@@ -170,7 +173,7 @@ export class Exchange implements AttemptOwner, ResponseSource, UnderWay {
       this.#followers?.close()
       // It has no content. An HTTP/2 server may leave the stream open, and the caller would wait for its end.
       this.#discard(null)
-    } else if (isServerFailure(statusCode) && this.#mayFallBack(facts.responseTime)) {
+    } else if (SERVER_FAILURES.has(statusCode) && this.#mayFallBack(facts.responseTime)) {
       this.#fallBack(statusCode)
       this.#discard(view.key.method === 'HEAD' ? null : headers)
     } else {
@@ -235,15 +238,14 @@ export class Exchange implements AttemptOwner, ResponseSource, UnderWay {
 
   /** The response that nobody gets has ended, or was given up. */
   #onDiscarded(): void {
-    if (this.#mode === 'refuted') this.#sendAgain()
-    else if (typeof this.#mode === 'object') this.#serveConfirmed(this.#mode.confirmed)
-  }
-
-  /** The 304 was about another response: what is stored is of no use. */
-  #sendAgain(): void {
-    this.#host.access.delete(this.#plan.entryKey)
-    discardBody(this.#plan.entry?.body)
-    new Exchange(this.#host, this.#downstream, { ...this.#plan, entry: null }, this.#followers).send()
+    const plan = this.#plan
+    if (typeof this.#mode === 'object') this.#serveConfirmed(this.#mode.confirmed)
+    else if (this.#mode === 'refuted') {
+      // The 304 was about another response: what is stored is of no use.
+      this.#host.access.delete(plan.entryKey)
+      discardBody(plan.entry?.body)
+      new Exchange(this.#host, this.#downstream, { ...plan, entry: null }, this.#followers).send()
+    }
   }
 
   /** The stored response is right, and answers the caller and those who wait. */
@@ -299,7 +301,7 @@ export class Exchange implements AttemptOwner, ResponseSource, UnderWay {
     const refusal = typeof value === 'string' ? value : null
     if (typeof value !== 'string') {
       this.#storing = new Storing(access, view.key, value, shared)
-    } else if (dropsStored(refusal as Refusal) || (entry !== null && replaces(facts.statusCode))) {
+    } else if (DROPPING.has(refusal as Refusal) || (entry !== null && replaces(facts.statusCode))) {
       if (view.storable) access.delete(view.key)
     }
     if (method === 'HEAD' && entry !== null && this.#isPlainAnswer) this.#compareHead(entry, facts)

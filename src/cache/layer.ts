@@ -4,6 +4,7 @@ import { withoutPollution } from '../base/object/own-options.ts'
 import type { Dispatch } from '../dispatcher/compose.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { Downstream } from '../relay/downstream.ts'
+import { hasAny } from '../relay/fields.ts'
 import { HeldCall } from '../relay/held-call.ts'
 import { originOf } from '../relay/origin-key.ts'
 import { isComplete, refuse } from '../relay/refusal.ts'
@@ -23,7 +24,6 @@ import { type CacheSettings, isListed } from './options.ts'
 import { Presenter } from './presenter.ts'
 import { type ForwardReason, type Handling, ttlOf } from './rules/cache-status.ts'
 import { invalidatedPaths, type OriginHead, SAFE_METHODS } from './rules/invalidation.ts'
-import { needsOrigin } from './rules/preconditions.ts'
 import { serviceOf } from './rules/serving-rules.ts'
 import { namesHidden, varyText } from './rules/vary.ts'
 import type { CacheKey } from './store/cache-store.ts'
@@ -149,7 +149,8 @@ export class CacheLayer implements CacheHost {
     const found = this.#selected(stored)
     const onlyIfCached = view.control['only-if-cached'] === true
     const now = Date.now()
-    if (found !== undefined && needsOrigin(view.headers)) {
+    // These ask the origin about its current state, which no stored response knows.
+    if (found !== undefined && hasAny(view.headers, ['if-match', 'if-unmodified-since'])) {
       discardBody(found.body)
       return this.#forward(view, downstream, undefined, foundKey, 'request')
     }
@@ -158,7 +159,9 @@ export class CacheLayer implements CacheHost {
       const reason = service === 'revalidate' ? 'stale' : (service as ForwardReason)
       if (!onlyIfCached) return this.#forward(view, downstream, found, foundKey, reason)
       discardBody(found?.body)
-      return this.#refuse(view, downstream, reason)
+      destroyBodyOf(view.opts, null)
+      this.presenter.refuse(view, downstream, { kind: 'forwarded', reason }).startLater()
+      return true
     }
     const isStale = service === 'while-revalidating'
     const handling: Handling = { kind: 'hit', ttl: ttlOf(found, now) }
@@ -174,12 +177,6 @@ export class CacheLayer implements CacheHost {
     if (!found?.vary || !namesHidden(Object.keys(found.vary), this.settings.hidden)) return found
     discardBody(found.body)
     return undefined
-  }
-
-  #refuse(view: RequestView, downstream: Downstream, reason: ForwardReason): boolean {
-    destroyBodyOf(view.opts, null)
-    this.presenter.refuse(view, downstream, { kind: 'forwarded', reason }).startLater()
-    return true
   }
 
   #forward(

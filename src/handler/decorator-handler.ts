@@ -1,6 +1,6 @@
 /**
- * Base for handlers of programs that wrap another one: forwards every call, so that a subclass overrides only those
- * that it needs.
+ * Base for handlers of programs that wrap another one: forwards every call, so that a subclass overrides only
+ * those that it needs.
  */
 import { defineKind } from '../base/object/kind.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'

@@ -1,5 +1,5 @@
 /**
- * One dispatch below: the handler that a dispatcher gets, and the way to give the request up wherever it is.
+ * One dispatch below: the handler that a dispatcher gets, which can give the request up wherever it is.
  * Reports to its owner, and never again after `onEnd`, `onUpgrade` or `onFailed`. Does not know who made the
  * call.
  */
@@ -51,8 +51,7 @@ export interface AttemptProgress {
   readonly wantsBodySent: boolean
   announce(): void
   bodySent(chunk: string | Uint8Array): void
-  requestSent(): void
-  responseStarted(): void
+  notify(name: 'onRequestSent' | 'onResponseStarted'): void
 }
 
 /**
@@ -72,6 +71,7 @@ export class Attempt implements DispatchHandler, ResponseSource {
   #abortQueued: AbortFunction | null = null
   #state: State = 'waiting'
   #reason: unknown
+  /** Beside the state: the owner may pause it before it has started. */
   #paused = false
 
   /**
@@ -179,11 +179,11 @@ export class Attempt implements DispatchHandler, ResponseSource {
 
   onRequestSent(): void {
     this.isSent = true
-    if (this.#isOpen) this.#progress?.requestSent()
+    if (this.#isOpen) this.#progress?.notify('onRequestSent')
   }
 
   onResponseStarted(): void {
-    if (this.#isOpen) this.#progress?.responseStarted()
+    if (this.#isOpen) this.#progress?.notify('onResponseStarted')
   }
 
   onResponseStart(

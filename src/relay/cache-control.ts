@@ -88,11 +88,6 @@ export interface CacheControl {
 
 const NOTHING_SAID: CacheControl = { directives: {}, isMalformed: false, isForAllUsers: false }
 
-/** The directives alone. */
-export function parseCacheControl(value: string | readonly string[] | undefined): CacheControlDirectives {
-  return readCacheControl(value).directives
-}
-
 /** Several lines are one list. */
 export function readCacheControl(value: string | readonly string[] | undefined): CacheControl {
   if (value === undefined) return { ...NOTHING_SAID, directives: {} }
@@ -107,21 +102,15 @@ export function readCacheControl(value: string | readonly string[] | undefined):
   const permits = (name: 'public' | 's-maxage' | 'must-revalidate'): boolean =>
     directives[name] !== undefined && !denied.has(name)
   const isForAllUsers = permits('public') || permits('s-maxage') || permits('must-revalidate')
-  return { directives, isMalformed, isForAllUsers: isForAllUsers && !namesAuthorization(directives) }
-}
-
-/** The response holds something of the credentials, and says so. */
-function namesAuthorization({ private: own, 'no-cache': checked }: CacheControlDirectives): boolean {
-  return [own, checked].some((names) => Array.isArray(names) && names.includes('authorization'))
-}
-
-/** The members between commas. */
-export function listMembers(text: string): string[] {
-  return splitList(text).members
+  // The response holds something of the credentials, and says so.
+  const isOfOne = [directives.private, directives['no-cache']].some(
+    (names) => Array.isArray(names) && names.includes('authorization'),
+  )
+  return { directives, isMalformed, isForAllUsers: isForAllUsers && !isOfOne }
 }
 
 /** Commas within quotes do not count, unless the quote is not closed: a `no-store` after it would be lost. */
-function splitList(text: string): { members: string[]; isClosed: boolean } {
+export function splitList(text: string): { members: string[]; isClosed: boolean } {
   const members: string[] = []
   let start = 0
   // One search that fails is enough: 64 KiB of quotes must not cost a search each.

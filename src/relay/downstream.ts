@@ -154,12 +154,8 @@ export class Downstream implements DispatchController, AttemptProgress {
     if (!this.settled) this.#deliver('onBodySent', chunk)
   }
 
-  requestSent(): void {
-    if (!this.settled) this.#deliver('onRequestSent')
-  }
-
-  responseStarted(): void {
-    if (!this.settled) this.#deliver('onResponseStarted')
+  notify(name: 'onRequestSent' | 'onResponseStarted'): void {
+    if (!this.settled) this.#deliver(name)
   }
 
   /** An attempt has started. Handlers are told of each. */

@@ -9,10 +9,10 @@ import type { RequestErrorContext } from '../errors.ts'
 /**
  * - `caller`: the request, its limits, or a decision of whoever made it.
  * - `dispatcher`: something between the caller and the network does not send it.
- * - `way`: no connection came about, or it was lost.
+ * - `connection`: no connection came about, or it was lost.
  * - `origin`: the server has answered wrongly, or not in time.
  */
-export type Fault = 'caller' | 'dispatcher' | 'way' | 'origin'
+export type Fault = 'caller' | 'dispatcher' | 'connection' | 'origin'
 
 export interface ErrorFacts {
   readonly fault: Fault
@@ -26,7 +26,7 @@ const CALLER: ErrorFacts = { fault: 'caller', isFinal: true, isUnsent: false }
 const CALLER_UNSENT: ErrorFacts = { ...CALLER, isUnsent: true }
 const REFUSED: ErrorFacts = { fault: 'dispatcher', isFinal: false, isUnsent: true }
 const REFUSED_FOR_GOOD: ErrorFacts = { ...REFUSED, isFinal: true }
-const LOST: ErrorFacts = { fault: 'way', isFinal: false, isUnsent: false }
+const LOST: ErrorFacts = { fault: 'connection', isFinal: false, isUnsent: false }
 const UNREACHED: ErrorFacts = { ...LOST, isUnsent: true }
 const ORIGIN: ErrorFacts = { fault: 'origin', isFinal: false, isUnsent: false }
 
@@ -102,10 +102,10 @@ function isUnsendable(error: Partial<RequestErrorContext>): boolean {
   return error.phase === 'sending' && error.retrySafety === 'no'
 }
 
-/** The request failed because of the server or the way to it. */
+/** The request failed because of the server or the connection to it. */
 export function isUpstreamFault(error: unknown): boolean {
   const { fault } = errorFacts(error)
-  return fault === 'origin' || fault === 'way'
+  return fault === 'origin' || fault === 'connection'
 }
 
 /**

@@ -55,9 +55,7 @@ export class HeldCall implements ResponseSource, Refusable {
 
   /** It is not sent: its caller gets the error. */
   fail(error: Error): void {
-    if (!this.release()) return
-    destroyBodyOf(this.opts, error)
-    this.#downstream.contain(() => this.#downstream.fail(error))
+    if (this.release()) this.#end(error)
   }
 
   refuse(error: unknown): void {
@@ -66,9 +64,12 @@ export class HeldCall implements ResponseSource, Refusable {
 
   abort(reason: unknown): void {
     if (!this.release()) return
-    const error = (reason || this.describe(new RequestAbortedError(), 'no')) as Error
-    destroyBodyOf(this.opts, error)
     this.#onGivenUp?.()
+    this.#end((reason || this.describe(new RequestAbortedError(), 'no')) as Error)
+  }
+
+  #end(error: Error): void {
+    destroyBodyOf(this.opts, error)
     this.#downstream.contain(() => this.#downstream.fail(error))
   }
 

@@ -34,8 +34,8 @@ const NORMALISED = new OriginTable((text) => {
 })
 
 /**
- * `http://h`, `http://h/` and `HTTP://H:80` are one. Null for anything that is no http(s) origin: a dispatcher
- * refuses it. A dispatcher of one origin, `own`, sends there whatever the request names.
+ * `http://h`, `http://h/` and `HTTP://H:80` are one. Null for anything that is no http(s) origin: a
+ * dispatcher refuses it. A dispatcher of one origin, `own`, sends there whatever the request names.
  */
 export function originOf(opts: DispatchOptions, own?: OwnOrigin): string | null {
   const origin = own || logicalOrigin(opts)

@@ -1,4 +1,7 @@
-/** What comes with a head that is not the received one: a copy for one caller, a changed one, or one of the cache. */
+/**
+ * What comes with a head that is not the received one: a copy for one caller, a changed one, or one of the
+ * cache.
+ */
 import type { Timings } from '../errors.ts'
 import { type HeaderObject, toBuffers } from '../protocol/header-block.ts'
 import { flatFields, type RawFields, rawList } from '../request/received-fields.ts'

@@ -7,7 +7,7 @@ import { lowerCaseName } from '../protocol/header-names.ts'
 import { checkPath, withQuery } from '../request/check-options.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { type FlatHeaders, flatHeaders, isPairIterable } from '../request/headers-input.ts'
-import { type CacheControlDirectives, parseCacheControl } from './cache-control.ts'
+import { type CacheControlDirectives, readCacheControl } from './cache-control.ts'
 import { fieldLines, fieldText } from './fields.ts'
 import { keyOrigin } from './target-uri.ts'
 
@@ -75,13 +75,9 @@ function isOneShot(headers: unknown): boolean {
 /** `pragma: no-cache` counts where there is no Cache-Control (RFC 9111 §5.4). */
 function requestControl(headers: HeaderObject): CacheControlDirectives {
   const value = fieldLines(headers, 'cache-control')
-  if (value !== undefined) return parseCacheControl(value)
+  if (value !== undefined) return readCacheControl(value).directives
   const pragma = fieldText(headers, 'pragma')
-  return pragma === null
-    ? NO_DIRECTIVES
-    : pragma.toLowerCase().includes('no-cache')
-      ? { 'no-cache': true }
-      : NO_DIRECTIVES
+  return pragma?.toLowerCase().includes('no-cache') ? { 'no-cache': true } : NO_DIRECTIVES
 }
 
 /** Null if a name or value is none: the dispatcher refuses the request. */

@@ -86,11 +86,6 @@ export function withFollowed(facts: ResponseFacts, followed: Followed): Response
   return facts.followed === followed ? facts : { ...facts, followed }
 }
 
-/** What is known about the response with this controller, to a request with this context. */
-export function factsBelow(controller: DispatchController, context: unknown): ResponseFacts {
-  return withFollowed(responseFacts(controller), followedRedirects(controller, context))
-}
-
 /** The URLs that were requested, if redirects were followed. */
 export function requestedUrls(context: unknown): readonly URL[] {
   const history = historyOf(context)

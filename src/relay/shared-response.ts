@@ -24,6 +24,7 @@ export class Sharer<T> extends BodyDelivery {
   readonly request: T
   readonly #shared: SharedResponse<T>
   #reader: LogReader | null = null
+  /** Of one response, however often it is shown. */
   #hasHead = false
 
   constructor(downstream: Downstream, request: T, shared: SharedResponse<T>) {
@@ -47,7 +48,7 @@ export class Sharer<T> extends BodyDelivery {
     if (!downstream.started) downstream.contain(() => downstream.start(context, attempt.controller))
   }
 
-  /** Handlers may change what they get, so each has its copy. The final head comes once. */
+  /** Handlers may change what they get, so each has its copy. */
   show({ statusCode, headers, statusText }: Head, { controller, facts }: Attempt): void {
     if (this.#hasHead) return
     this.#hasHead = statusCode >= 200

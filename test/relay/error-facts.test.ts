@@ -7,7 +7,7 @@ import { ERROR_FACTS, errorFacts, isUpstreamFault } from '../../src/relay/error-
 test('the table of faults in docs/errors.md is the one that the library uses', () => {
   const page = readFileSync('docs/errors.md', 'utf8')
   const rows = [
-    ...page.matchAll(/^\| `([A-Z_0-9]+)` \| (caller|dispatcher|way|origin) \|(.*?)\|(.*?)\|$/gm),
+    ...page.matchAll(/^\| `([A-Z_0-9]+)` \| (caller|dispatcher|connection|origin) \|(.*?)\|(.*?)\|$/gm),
   ].map(([, code, fault, final, unsent]) => [code, fault, final!.trim() === 'yes', unsent!.trim() === 'yes'])
   assert.deepEqual(
     rows,
@@ -46,7 +46,7 @@ test('families of codes', () => {
   const fault = (code: string): string => errorFacts({ code }).fault
   assert.equal(fault('HPE_INVALID_CONSTANT'), 'origin')
   assert.equal(fault('Z_DATA_ERROR'), 'origin')
-  assert.equal(fault('CERT_HAS_EXPIRED'), 'way')
-  assert.equal(fault('UND_ERR_SOCKS5_REPLY_5'), 'way')
+  assert.equal(fault('CERT_HAS_EXPIRED'), 'connection')
+  assert.equal(fault('UND_ERR_SOCKS5_REPLY_5'), 'connection')
   assert.equal(fault('ERR_STREAM_PREMATURE_CLOSE'), 'caller')
 })

@@ -34,15 +34,12 @@ function timeOf(parts: Readonly<Record<string, string>>, now: number): number | 
   ) as [number, number, number, number, number]
   if (month === -1 || hour > 23 || minute > 59 || second > 60) return null
   const date = new Date(0)
-  date.setUTCFullYear(parts['year']!.length === 2 ? fullYear(year, now) : year, month, day)
+  const current = new Date(now).getUTCFullYear()
+  let full = parts['year']!.length === 2 ? current - (current % 100) + year : year
+  // More than 50 years ahead means the century before (RFC 9110 §5.6.7).
+  if (full !== year && full > current + 50) full -= 100
+  date.setUTCFullYear(full, month, day)
   if (date.getUTCDate() !== day) return null
   // A leap second is the last one of its minute.
   return date.setUTCHours(hour, minute, Math.min(second, 59))
-}
-
-/** More than 50 years ahead means the century before (RFC 9110 §5.6.7). */
-function fullYear(year: number, now: number): number {
-  const current = new Date(now).getUTCFullYear()
-  const full = current - (current % 100) + year
-  return full > current + 50 ? full - 100 : full
 }

@@ -1,10 +1,10 @@
 /** Applies a caller's conditions and ranges to a stored response (RFC 9110 §13.2, §14.2). */
 import { setOwn } from '../../base/object/own-record.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { fieldLines, fieldText, hasAny, singleField, trimmed } from '../../relay/fields.ts'
+import { fieldLines, fieldText, singleField, trimmed } from '../../relay/fields.ts'
 import type { CacheValue } from '../store/cache-store.ts'
 import { dateField } from './date-field.ts'
-import { listsTag, stronglyEqual } from './validators.ts'
+import { isWeak, listsTag } from './validators.ts'
 
 /** The part of a body that a response has: from `start`, up to `end` without it. */
 export interface ByteRange {
@@ -31,11 +31,6 @@ const OF_NOT_MODIFIED: readonly string[] = [
   'last-modified',
   'vary',
 ]
-
-/** These ask the origin about its current state, which no stored response knows. */
-export function needsOrigin(request: HeaderObject): boolean {
-  return hasAny(request, ['if-match', 'if-unmodified-since'])
-}
 
 /** How a stored response answers this request. `length` of the body is null if it is not known. */
 export function presentationOf(
@@ -66,7 +61,8 @@ function rangeApplies(entry: CacheValue, request: HeaderObject): boolean {
   const given = fieldLines(request, 'if-range')
   if (given === undefined) return true
   if (typeof given !== 'string') return false
-  if (given.includes('"')) return entry.etag !== undefined && stronglyEqual(trimmed(given), entry.etag)
+  if (given.includes('"'))
+    return entry.etag !== undefined && !isWeak(entry.etag) && trimmed(given) === entry.etag
   return singleField(entry.headers, 'last-modified') === given
 }
 

@@ -31,7 +31,9 @@ export function entryAfterRedirects(
 ): CacheValue | null {
   if (followed === 'unknown' || last.cacheControlDirectives['no-cache'] !== undefined) return null
   if (hasAny(view.headers, CREDENTIALS)) return null
-  if (!staysAtHome(followed, view.key.origin)) return null
+  const { origin } = view.key
+  // `host` does not go along to every hop, and another origin could plant a response here.
+  if (!isPlainTarget(origin) || followed.some(({ to }) => to.origin !== sentOrigin(origin))) return null
   let { staleAt } = last
   // Nobody noted when each request was sent: after the response before it.
   let requestTime = askedAt
@@ -49,14 +51,6 @@ export function entryAfterRedirects(
   const vary = varyValues([...names], view.headers)
   if (vary !== undefined) value.vary = vary
   return value
-}
-
-/** Whether all requests went to the origin that was asked. Another one could plant a response there. */
-function staysAtHome(followed: readonly FollowedRedirect[], origin: string): boolean {
-  // The field does not go along to every hop.
-  if (!isPlainTarget(origin)) return false
-  const own = sentOrigin(origin)
-  return followed.every(({ to }) => to.origin === own)
 }
 
 /** A redirect as it would be stored; null if it would not, or not used without asking. */

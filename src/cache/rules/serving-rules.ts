@@ -73,9 +73,7 @@ export function servesOnError(
 }
 
 /** Server errors for which RFC 5861 §4 lets a stale response serve. */
-export function isServerFailure(statusCode: number): boolean {
-  return statusCode === 500 || statusCode === 502 || statusCode === 503 || statusCode === 504
-}
+export const SERVER_FAILURES: ReadonlySet<number> = new Set([500, 502, 503, 504])
 
 /** Whole seconds, never negative. */
 export function ageOf(entry: CacheValue, now: number): number {

@@ -26,7 +26,7 @@ export type Refusal =
  * These also say that what is stored must not be used: the resource turned out to be one user's, or to depend
  * on more than the cache can see.
  */
-const DROPPING: ReadonlySet<Refusal> = new Set<Refusal>(['private', 'set-cookie', 'vary'])
+export const DROPPING: ReadonlySet<Refusal> = new Set<Refusal>(['private', 'set-cookie', 'vary'])
 
 /**
  * Final statuses without rules of their own for caches (RFC 9110 §15); must-understand asks for one of them.
@@ -49,7 +49,9 @@ export function storingRefusal(
   const { statusCode, headers, control } = facts
   // A 206 is part of a response, and a 304 answers a validator that is not ours.
   if (statusCode < 200 || statusCode === 206 || statusCode === 304) return 'status'
-  if (isAboutRequest(statusCode, request)) return 'status'
+  // Without its conditions or its range, the request would have got another response.
+  const causes = statusCode === 416 ? ['range'] : statusCode === 412 ? CONDITIONS : []
+  if (hasAny(request, causes)) return 'status'
   if (requestControl['no-store'] === true) return 'request-no-store'
   const understood = UNDERSTOOD.has(statusCode)
   if (control['must-understand'] === true ? !understood : control['no-store'] === true) {
@@ -67,26 +69,12 @@ export function storingRefusal(
   }
   if (!mayHaveLifetime(facts, rules)) return 'no-lifetime'
   // One that cannot be read counts as absent: the time of receipt takes its place (RFC 9110 §6.6.1).
-  if (isRepeated(headers, 'date')) return 'date'
+  if ([fieldLines(headers, 'date')].flat().length > 1) return 'date'
   const lifetime = lifetimeOf(facts, rules.type, rules.cacheByDefault)
   const hasValidator = entityTag(headers) !== null || hasField(headers, 'last-modified')
   if (lifetime === null && !hasValidator) return 'no-lifetime'
   if ((lifetime ?? 0) <= initialAge(facts) && !hasValidator) return 'expired'
   return null
-}
-
-function isRepeated(headers: HeaderObject, name: string): boolean {
-  const value = fieldLines(headers, name)
-  return Array.isArray(value) && value.length > 1
-}
-
-/** Without its conditions or its range, the request would have got another response. */
-function isAboutRequest(statusCode: number, request: HeaderObject): boolean {
-  return hasAny(request, statusCode === 416 ? ['range'] : statusCode === 412 ? CONDITIONS : [])
-}
-
-export function dropsStored(refusal: Refusal | null): boolean {
-  return refusal !== null && DROPPING.has(refusal)
 }
 
 function mayHaveLifetime(

@@ -4,7 +4,7 @@
  * a valid one.
  */
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { type CacheControl, listMembers, readCacheControl } from '../../relay/cache-control.ts'
+import { type CacheControl, readCacheControl, splitList } from '../../relay/cache-control.ts'
 import { fieldLines, fieldText, trimmed } from '../../relay/fields.ts'
 import type { ControlFacts } from './freshness.ts'
 
@@ -42,7 +42,7 @@ export function controlOf(headers: HeaderObject, targets: readonly string[]): Co
 function readDictionary(text: string): CacheControl | null {
   if (trimmed(text) === '') return null
   const directives: Record<string, true | number> = {}
-  for (const member of listMembers(text)) {
+  for (const member of splitList(text).members) {
     const match = MEMBER.exec(member)
     if (match === null) return null
     const [, name, item] = match

@@ -27,10 +27,6 @@ export function weaklyEqual(a: string, b: string): boolean {
   return opaque(a) === opaque(b)
 }
 
-export function stronglyEqual(a: string, b: string): boolean {
-  return a === b && !isWeak(a)
-}
-
 /** Whether If-None-Match lists the tag, or any (`*`). */
 export function listsTag(ifNoneMatch: string, tag: string | null): boolean {
   if (trimmed(ifNoneMatch) === '*') return true

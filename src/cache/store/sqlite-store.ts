@@ -271,7 +271,8 @@ export class SqliteCacheStore implements WholeStore {
     try {
       call()
     } catch (error) {
-      if (!isLocked(error)) throw error
+      // The low byte: the others say more about the reason.
+      if (!LOCKED.has(((error as { errcode?: number }).errcode ?? 0) & 0xff)) throw error
       reportStoreError(operation, key, error)
     }
   }
@@ -289,7 +290,8 @@ export class SqliteCacheStore implements WholeStore {
 /** Opens the database, and makes the table unless it is there: without a lock then. */
 function open(sqlite: SqliteModule, location: string): SqliteDatabase {
   try {
-    if (isFile(location)) {
+    // A path: not in memory, not a temporary one, and not a URI, which may be either.
+    if (location !== '' && location !== ':memory:' && !location.startsWith('file:')) {
       // Bodies may be private: only the owner reads a new file. The files beside it get its mode from SQLite.
       const fs = loadFs()
       fs.closeSync(fs.openSync(location, 'a', 0o600))
@@ -310,18 +312,8 @@ function open(sqlite: SqliteModule, location: string): SqliteDatabase {
   }
 }
 
-/** A path: not in memory, not a temporary one, and not a URI, which may be either. */
-function isFile(location: string): boolean {
-  return location !== '' && location !== ':memory:' && !location.startsWith('file:')
-}
-
 function isPrepared(database: SqliteDatabase): boolean {
   const mode = database.prepare('PRAGMA journal_mode').get()?.['journal_mode']
   const table = database.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').get(`${TABLE}Time`)
   return mode === 'wal' && table !== undefined
-}
-
-function isLocked(error: unknown): boolean {
-  // The low byte: the others say more about the reason.
-  return LOCKED.has(((error as { errcode?: number }).errcode ?? 0) & 0xff)
 }

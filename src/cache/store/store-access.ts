@@ -1,5 +1,5 @@
 /**
- * The only way to a store. A store of the caller may throw, reject, or return anything: all of that is a
+ * The only access to a store. A store of the caller may throw, reject, or return anything: all of that is a
  * miss, reported on the channel `ventuno:cache:error`, and never the end of a request.
  */
 

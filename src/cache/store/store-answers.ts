@@ -1,6 +1,6 @@
 /**
- * The answers of a store that may be slow. Nothing waits longer than a time for one, and after a failure the store
- * is left alone for a while: every request would wait for it again.
+ * The answers of a store that may be slow. Nothing waits longer than a time for one, and after a failure the
+ * store is left alone for a while: every request would wait for it again.
  */
 import { clearTimer, startTimer } from '../../base/loop/timer.ts'
 
@@ -11,8 +11,8 @@ export class StoreAnswers {
   #restsUntil = 0
 
   /**
-   * @param restsAfterErrors Whether an error counts like no answer. If it does not, the store is asked again as soon
-   * as an answer comes after all.
+   * @param restsAfterErrors Whether an error counts like no answer. If it does not, the store is asked again
+   * as soon as an answer comes after all.
    */
   constructor(timeout: number, rest: number, restsAfterErrors: boolean) {
     this.#timeout = timeout

@@ -31,19 +31,15 @@ export function flawOfHead(value: CacheValue): string | null {
   if (statusCode === 206 || statusCode === 304) return 'statusCode'
   if (!isAbsent(statusMessage) && (typeof statusMessage !== 'string' || !isFieldValue(statusMessage)))
     return 'statusMessage'
-  if (!isTime(cachedAt)) return 'cachedAt'
+  if (typeof cachedAt !== 'number' || !(Math.abs(cachedAt) <= MAX_TIME)) return 'cachedAt'
   if (typeof staleAt !== 'number' || Number.isNaN(staleAt)) return 'staleAt'
   if (typeof deleteAt !== 'number' || Number.isNaN(deleteAt)) return 'deleteAt'
   if (!isAbsent(value.headers) && !isFields(value.headers, false)) return 'headers'
   if (!isAbsent(value.vary) && !isFields(value.vary, true)) return 'vary'
   if (!isAbsent(value.etag) && (typeof value.etag !== 'string' || !isEntityTag(value.etag))) return 'etag'
-  return isAbsent(value.cacheControlDirectives) || isDirectives(value.cacheControlDirectives)
-    ? null
-    : 'cacheControlDirectives'
-}
-
-function isTime(value: unknown): boolean {
-  return typeof value === 'number' && Math.abs(value) <= MAX_TIME
+  const directives = value.cacheControlDirectives ?? {}
+  const isReadable = isRecord(directives) && Object.entries(directives).every(isDirective)
+  return isReadable ? null : 'cacheControlDirectives'
 }
 
 function isFields(fields: object, mayBeNull: boolean): boolean {
@@ -60,10 +56,6 @@ function isFields(fields: object, mayBeNull: boolean): boolean {
     }
   }
   return true
-}
-
-function isDirectives(directives: object): boolean {
-  return isRecord(directives) && Object.entries(directives).every(isDirective)
 }
 
 /** Names that nobody knows may have any value. */

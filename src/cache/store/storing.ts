@@ -22,6 +22,7 @@ export class Storing {
   readonly #limit: number
   #state: State
   #size = 0
+  /** Beside the state: a body that is not stored may still be read by those who wait for it. */
   #forbidden = false
 
   /** `shared`: the body is kept in memory until it is complete, because other requests read it. */

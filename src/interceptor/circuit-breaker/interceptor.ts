@@ -2,9 +2,11 @@
  * `interceptors.circuitBreaker`: requests to an origin that fails most of the time fail at once, without
  * being sent.
  */
+
 import type { Duplex } from 'node:stream'
 import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { CircuitOpenError } from '../../errors.ts'
+import { readLoosely } from '../../options.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { Attempt } from '../../relay/attempt.ts'
 import { isUpstreamFault } from '../../relay/error-facts.ts'
@@ -14,14 +16,14 @@ import type { Head } from '../../relay/response-source.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
 import { isCall } from '../../request/dispatching.ts'
 import { Circuit, type Outcome, REFUSED } from './circuit.ts'
-import { type CircuitBreakerOptions, readCircuitBreakerOptions } from './options.ts'
+import { CIRCUIT_BREAKER_OPTIONS, type CircuitBreakerOptions } from './options.ts'
 
 /**
  * An interceptor that stops sending to an origin while most requests to it fail. Failures are errors of the
- * server or of the way to it, and statuses of 500 and above; an abort is neither a failure nor a success.
+ * server or of the connection to it, and statuses of 500 and above; an abort is neither a failure nor a success.
  */
 export function circuitBreaker(options?: CircuitBreakerOptions | null): Interceptor {
-  const settings = readCircuitBreakerOptions(options)
+  const settings = readLoosely(CIRCUIT_BREAKER_OPTIONS, options)
   return ownInterceptor((dispatch, own) => {
     const circuits = new OriginTable(() => new Circuit(settings))
     return (opts, handler) => {
@@ -86,12 +88,9 @@ class WatchedRequest extends RelayedRequest {
   }
 
   override onFailed(attempt: Attempt, error: Error): void {
-    this.#settle(!this.downstream.aborted && isFailure(error) ? 'failure' : 'undecided')
+    // Another breaker has counted what an open circuit stands for.
+    const isFailure = isUpstreamFault(error) && !(error instanceof CircuitOpenError)
+    this.#settle(isFailure && !this.downstream.aborted ? 'failure' : 'undecided')
     super.onFailed(attempt, error)
   }
-}
-
-/** Of the server or the way to it. Another breaker has counted what an open circuit stands for. */
-function isFailure(error: Error): boolean {
-  return !(error instanceof CircuitOpenError) && isUpstreamFault(error)
 }

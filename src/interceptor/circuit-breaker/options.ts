@@ -1,13 +1,5 @@
 /** The options of a circuit breaker: their defaults and checks. */
-import {
-  type Check,
-  type Filled,
-  finiteAbove,
-  integerFrom,
-  type OptionTable,
-  option,
-  readLoosely,
-} from '../../options.ts'
+import { type Check, type Filled, finiteAbove, integerFrom, type OptionTable, option } from '../../options.ts'
 
 /** Options of `interceptors.circuitBreaker`. */
 export interface CircuitBreakerOptions {
@@ -27,16 +19,10 @@ export type CircuitBreakerSettings = Filled<CircuitBreakerOptions>
 
 const isShare: Check = (value) => Number.isFinite(value) && (value as number) > 0 && (value as number) <= 1
 
-const OPTIONS: OptionTable<CircuitBreakerSettings> = {
+export const CIRCUIT_BREAKER_OPTIONS: OptionTable<CircuitBreakerSettings> = {
   threshold: option(0.5, isShare),
   window: option(10e3, finiteAbove(0)),
   minRequests: option(20, integerFrom(1)),
   halfOpenAfter: option(5e3, finiteAbove(0)),
   halfOpenMax: option(1, integerFrom(1)),
-}
-
-export function readCircuitBreakerOptions(
-  options: CircuitBreakerOptions | null | undefined,
-): CircuitBreakerSettings {
-  return readLoosely(OPTIONS, options)
 }

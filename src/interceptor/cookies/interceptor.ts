@@ -23,7 +23,8 @@ export function cookies(options?: CookiesOptions | null): Interceptor {
       jar = jarOf(opts, ownJar)
       // A cache further inside sees the cookies themselves, and would not serve a request that has a jar.
       if (opts.cookies !== undefined) sent = { ...opts, cookies: undefined }
-      if (jar !== null && !isEmpty(jar)) sent = withCookies(sent, headerFor(jar, requestUrl(opts, own)))
+      if (jar !== null && (jar as { size?: unknown }).size !== 0)
+        sent = withCookies(sent, headerFor(jar, requestUrl(opts, own)))
     } catch (error) {
       return refuse(opts, handler, error)
     }
@@ -37,10 +38,6 @@ export function cookies(options?: CookiesOptions | null): Interceptor {
  */
 function hasPath({ method, path }: DispatchOptions): boolean {
   return method !== 'CONNECT' && typeof path === 'string' && path.startsWith('/')
-}
-
-function isEmpty(jar: CookieJarLike): boolean {
-  return (jar as { size?: unknown }).size === 0
 }
 
 function headerFor(jar: CookieJarLike, url: URL | null): string {

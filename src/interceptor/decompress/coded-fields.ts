@@ -1,13 +1,7 @@
 /** The fields about the coding of a body, which a caller of the decoded one does not get. */
-import type { HeaderObject } from '../../protocol/header-block.ts'
 import { DerivedReceived } from '../../relay/own-received.ts'
 import type { Received } from '../../relay/response-source.ts'
 import { type RawFields, rawList } from '../../request/received-fields.ts'
-
-export function withoutCodedFields(headers: HeaderObject): HeaderObject {
-  const { 'content-encoding': _coding, 'content-length': _length, ...shown } = headers
-  return shown
-}
 
 /** What came with a coded response, without the raw form of these fields. */
 export class DecodedHead extends DerivedReceived {

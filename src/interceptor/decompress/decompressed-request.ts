@@ -6,7 +6,7 @@ import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { Attempt } from '../../relay/attempt.ts'
 import { type Call, RelayedRequest } from '../../relay/relayed-request.ts'
 import type { Head } from '../../relay/response-source.ts'
-import { DecodedHead, withoutCodedFields } from './coded-fields.ts'
+import { DecodedHead } from './coded-fields.ts'
 import type { DecompressSettings } from './options.ts'
 
 /** Output below which the ratio does not matter: a page of blanks may well shrink to a thousandth. */
@@ -65,8 +65,11 @@ export class DecompressedRequest extends RelayedRequest implements DecodingTarge
     }
     const { controller, facts } = attempt
     this.#state = { at: 'coded', codings }
-    const shown = { ...head, headers: withoutCodedFields(head.headers) }
-    this.downstream.head(shown, new DecodedHead(controller!), { ...facts, isTransformed: true })
+    const { 'content-encoding': _coding, 'content-length': _length, ...shown } = head.headers
+    this.downstream.head({ ...head, headers: shown }, new DecodedHead(controller!), {
+      ...facts,
+      isTransformed: true,
+    })
   }
 
   /** Null if the body stays as it is. */

@@ -1,18 +1,20 @@
 /** `interceptors.decompress`: decodes response bodies. */
+
 import { isDecodable } from '../../content-coding/decoders.ts'
 import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
+import { readLoosely } from '../../options.ts'
 import { hasHeader, withHeaders } from '../../relay/request-headers.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
 import { DecompressedRequest } from './decompressed-request.ts'
-import { type DecompressOptions, readDecompressOptions } from './options.ts'
+import { DECOMPRESS_OPTIONS, type DecompressOptions } from './options.ts'
 
 /**
  * An interceptor that decodes response bodies by their `content-encoding` (gzip, deflate, br, zstd) and
  * removes the fields about the coded form.
  */
 export function decompress(options?: DecompressOptions | null): Interceptor {
-  const settings = readDecompressOptions(options)
+  const settings = readLoosely(DECOMPRESS_OPTIONS, options)
   return ownInterceptor((dispatch) => (opts, handler) => {
     if (!isCall(opts, handler) || opts.upgrade || opts.method === 'CONNECT') return dispatch(opts, handler)
     const sent = settings.acceptEncoding ? accepting(opts) : opts

@@ -7,7 +7,6 @@ import {
   type OptionTable,
   option,
   orAny,
-  readLoosely,
   setOption,
 } from '../../options.ts'
 
@@ -32,7 +31,7 @@ export interface DecompressSettings extends Filled<Omit<DecompressOptions, 'skip
 
 const isRatio: Check = (value) => typeof value === 'number' && value >= 0
 
-const OPTIONS: OptionTable<DecompressSettings> = {
+export const DECOMPRESS_OPTIONS: OptionTable<DecompressSettings> = {
   skipStatusCodes: setOption(
     [204, 304],
     Number.isInteger,
@@ -42,8 +41,4 @@ const OPTIONS: OptionTable<DecompressSettings> = {
   maxSize: option(Number.POSITIVE_INFINITY, integerFrom(0), 'maxSize must be a non-negative integer', orAny),
   maxRatio: option(1000, isRatio, 'maxRatio must be a non-negative number', orAny),
   acceptEncoding: option(false, isBoolean, 'acceptEncoding must be a boolean'),
-}
-
-export function readDecompressOptions(options: DecompressOptions | null | undefined): DecompressSettings {
-  return readLoosely(OPTIONS, options)
 }

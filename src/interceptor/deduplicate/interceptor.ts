@@ -4,6 +4,7 @@ import { withoutPollution } from '../../base/object/own-options.ts'
 import { channels } from '../../diagnostics.ts'
 import { type Dispatch, type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { toDispatchHandler } from '../../handler/legacy-handler.ts'
+import { readExpected } from '../../options.ts'
 import { Downstream } from '../../relay/downstream.ts'
 import { originOf } from '../../relay/origin-key.ts'
 import { OwnTerms } from '../../relay/own-terms.ts'
@@ -14,7 +15,7 @@ import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
 import { isCandidate, sharedKey } from './key.ts'
-import { type DeduplicateOptions, type DeduplicateSettings, readDeduplicateOptions } from './options.ts'
+import { DEDUPLICATE_OPTIONS, type DeduplicateOptions, type DeduplicateSettings } from './options.ts'
 import { type DeduplicateHost, SharedExchange } from './shared-exchange.ts'
 
 /**
@@ -24,7 +25,7 @@ import { type DeduplicateHost, SharedExchange } from './shared-exchange.ts'
  * const client = new Client('https://example.com').compose(interceptors.deduplicate())
  */
 export function deduplicate(options?: DeduplicateOptions): Interceptor {
-  const settings = readDeduplicateOptions(options)
+  const settings = readExpected(DEDUPLICATE_OPTIONS, options)
   return ownInterceptor((dispatch, origin, life = () => 'open') => {
     // Where the dispatcher chooses the server, two requests for one path are not the same.
     if (origin === null) return (opts, handler) => dispatch(opts, handler)

@@ -1,13 +1,5 @@
 /** The options of the deduplicate interceptor: their defaults and checks. */
-import {
-  expectOption,
-  finiteAbove,
-  isString,
-  type OptionTable,
-  option,
-  readExpected,
-  setOption,
-} from '../../options.ts'
+import { expectOption, finiteAbove, isString, type OptionTable, option, setOption } from '../../options.ts'
 import { lowerCaseName } from '../../protocol/header-names.ts'
 
 /** The methods whose requests can be deduplicated. */
@@ -36,7 +28,7 @@ export interface DeduplicateSettings {
 
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
 
-const OPTIONS: OptionTable<DeduplicateSettings> = {
+export const DEDUPLICATE_OPTIONS: OptionTable<DeduplicateSettings> = {
   methods: { ...setOption(['GET'], isString, 'an array'), check: areMethods },
   skipHeaderNames: option<readonly string[]>([], Array.isArray, 'an array', readNames),
   excludeHeaderNames: option<ReadonlySet<string>>(
@@ -46,10 +38,6 @@ const OPTIONS: OptionTable<DeduplicateSettings> = {
     (names: readonly unknown[], name) => new Set(readNames(names, name)),
   ),
   maxBufferSize: option(5 * 1024 * 1024, isSize),
-}
-
-export function readDeduplicateOptions(given: DeduplicateOptions | undefined): DeduplicateSettings {
-  return readExpected(OPTIONS, given)
 }
 
 function areMethods(methods: unknown): boolean {

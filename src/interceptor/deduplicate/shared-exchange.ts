@@ -106,12 +106,8 @@ export class SharedExchange implements AttemptOwner, AttemptProgress, SharedOwne
 
   bodySent(): void {}
 
-  requestSent(): void {
-    for (const { downstream } of this.#shared.callers) downstream.contain(downstream.requestSent)
-  }
-
-  responseStarted(): void {
-    for (const { downstream } of this.#shared.callers) downstream.contain(downstream.responseStarted)
+  notify(name: 'onRequestSent' | 'onResponseStarted'): void {
+    for (const { downstream } of this.#shared.callers) downstream.contain(() => downstream.notify(name))
   }
 
   onStarted(attempt: Attempt, context: unknown): void {

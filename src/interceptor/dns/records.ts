@@ -80,12 +80,6 @@ export function lowestTtl(entry: DnsRecords): number {
   return lowest
 }
 
-/** Null for what is not an entry: a storage may return anything. */
-export function asEntry(value: unknown): DnsRecords | null {
-  const records = (value as Partial<DnsRecords> | null | undefined)?.records
-  return typeof records === 'object' && records !== null ? (value as DnsRecords) : null
-}
-
 /** Takes out the addresses that are too old; false if none is left. */
 export function dropExpired({ records }: DnsRecords, at: number): boolean {
   let left = 0

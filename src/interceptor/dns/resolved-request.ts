@@ -11,7 +11,6 @@ import { HeldCall } from '../../relay/held-call.ts'
 import { type Call, RelayedRequest } from '../../relay/relayed-request.ts'
 import { replayOf } from '../../relay/replay.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
-import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { replaceOrigin } from '../../request/logical-origin.ts'
 import { describeUnsent } from '../../request/unsent-error.ts'
 import type { Destination } from './destination.ts'
@@ -31,6 +30,7 @@ export class ResolvedRequest extends RelayedRequest implements Waiter {
   readonly #hasChoice: boolean
   readonly #queued: number = now()
   #state: HeldCall | Trial | 'started' = 'started'
+  /** What `dispatch()` returns: a lookup may call back within it. */
   #accepted = true
   #tried: Set<string> | null = null
 
@@ -91,15 +91,12 @@ export class ResolvedRequest extends RelayedRequest implements Waiter {
         return
       }
       this.#state = { entry, target }
-      this.#accepted = this.send(this.#optionsFor(target))
+      const { origin: logical, hostname: name } = this.#destination
+      const opts = withoutPollution({ ...this.opts })
+      this.#accepted = this.send(replaceOrigin(opts, { logical, name, sent: target }))
     } catch (error) {
       this.#fail(error as Error)
     }
-  }
-
-  #optionsFor(sent: string): DispatchOptions {
-    const { origin: logical, hostname: name } = this.#destination
-    return replaceOrigin(withoutPollution({ ...this.opts }), { logical, name, sent })
   }
 
   override onStarted(attempt: Attempt, context: unknown): void {

@@ -11,7 +11,6 @@ import { addressOrigin, type Destination } from './destination.ts'
 import type { DnsLookup, DnsLookupOptions, DnsSettings } from './options.ts'
 import {
   type Accepts,
-  asEntry,
   type DnsRecord,
   type DnsRecords,
   dropExpired,
@@ -55,8 +54,9 @@ export class DnsResolver {
 
   /** Null if the name has to be looked up. Throws what the storage throws. */
   find({ hostname }: Destination): DnsRecords | null {
-    const entry = asEntry(this.#names.get(hostname))
-    if (entry === null) return null
+    const entry = this.#names.get(hostname) as DnsRecords | null | undefined
+    // A storage may return anything.
+    if (typeof entry?.records !== 'object' || entry.records === null) return null
     if (dropExpired(entry, Date.now())) return entry
     this.#names.delete(hostname)
     return null

@@ -3,7 +3,6 @@ import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import { finiteFrom, option, readOptions } from '../../options.ts'
 import { refuse } from '../../relay/refusal.ts'
-import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
 import { DumpedRequest } from './dumped-request.ts'
 
@@ -24,14 +23,8 @@ export function dump(options?: DumpInterceptorOptions | null): Interceptor {
   const { maxSize } = readOptions({ maxSize: option(1_048_576, isSize, REFUSAL) }, options)
   return ownInterceptor((dispatch) => (opts, handler) => {
     if (!isCall(opts, handler)) return dispatch(opts, handler)
-    const limit = limitOf(opts, maxSize)
-    if (limit === null) return refuse(opts, handler, new InvalidArgumentError(REFUSAL))
+    const limit = opts.dumpMaxSize ?? maxSize
+    if (!isSize(limit)) return refuse(opts, handler, new InvalidArgumentError(REFUSAL))
     return new DumpedRequest({ opts, handler, dispatch }, limit).send()
   })
-}
-
-/** Null for a value that is refused. */
-function limitOf({ dumpMaxSize }: DispatchOptions, maxSize: number): number | null {
-  if (dumpMaxSize === null || dumpMaxSize === undefined) return maxSize
-  return isSize(dumpMaxSize) ? dumpMaxSize : null
 }

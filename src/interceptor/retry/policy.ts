@@ -123,7 +123,7 @@ function isWorthRepeating(
   const { errorCodes, statusCodes } = settings
   if (STATUS_ERRORS.has(code)) return statusCodes.has(statusCode as number)
   // A lost connection has many codes, and the dispatcher has judged what it means for this request.
-  const isLost = retrySafety === 'idempotent-only' && errorFacts(error).fault === 'way'
+  const isLost = retrySafety === 'idempotent-only' && errorFacts(error).fault === 'connection'
   return errorCodes.has(code) || (isLost && errorCodes === DEFAULT_ERROR_CODES)
 }
 

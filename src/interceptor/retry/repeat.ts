@@ -2,7 +2,6 @@
 
 import { ignoreRejection } from '../../base/loop/stray-promise.ts'
 import { loadCrypto } from '../../base/node/lazy-modules.ts'
-import { replayOf } from '../../relay/replay.ts'
 import { hasHeader, ownOptions, withHeaders } from '../../relay/request-headers.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import type { RetrySettings } from './options.ts'
@@ -38,24 +37,17 @@ export function isRepeatable(opts: DispatchOptions, settings: RetrySettings): bo
   return settings.idempotencyKey && KEYED_METHODS.has(opts.method) && hasHeader(opts.headers, IDEMPOTENCY_KEY)
 }
 
-/** Whether another attempt may follow a bad status. If nothing can follow, it is an answer like any other. */
-export function mayAnswerAgain(opts: DispatchOptions, settings: RetrySettings): boolean {
-  return replayOf(opts.body) === 'always' && (settings.retry !== null || isRepeatable(opts, settings))
-}
-
 /** The options as a dispatcher takes them: `body` may be a function that makes one for each attempt. */
 export function optionsOfAttempt(
   opts: DispatchOptions,
   fields: Readonly<Record<string, string | null>> | null,
 ): DispatchOptions {
-  const { body } = opts
-  const made = typeof body === 'function' ? { ...opts, body: makeBody(body) } : opts
+  const { body: make } = opts
+  let made = opts
+  if (typeof make === 'function') {
+    made = { ...opts, body: make() }
+    // A dispatcher refuses a promise.
+    ignoreRejection(made.body)
+  }
   return fields === null ? made : { ...made, headers: withHeaders(opts.headers, fields) }
-}
-
-/** A dispatcher refuses a promise. */
-function makeBody<T>(make: () => T): T {
-  const body = make()
-  ignoreRejection(body)
-  return body
 }

@@ -21,7 +21,7 @@ import { FailedAttempts, statusError } from './failed-attempts.ts'
 import type { RetrySettings } from './options.ts'
 import { firstRefusal, PassedResponse } from './passed-response.ts'
 import { askPolicy, decide, GIVE_UP, isUnsent } from './policy.ts'
-import { mayAnswerAgain, optionsOfAttempt } from './repeat.ts'
+import { isRepeatable, optionsOfAttempt } from './repeat.ts'
 
 /** For a dispatcher that waits for its requests. */
 export interface RetryOwner {
@@ -99,9 +99,13 @@ export class RetriedRequest extends RelayedRequest implements Refusable {
 
   /** The first final head. */
   #answer(head: Head): void {
-    if (this.#settings.statusCodes.has(head.statusCode) && mayAnswerAgain(this.opts, this.#settings)) {
-      this.#onBadStatus(head)
-      return
+    const { statusCodes, retry } = this.#settings
+    // If nothing can follow a bad status, it is an answer like any other.
+    if (statusCodes.has(head.statusCode) && replayOf(this.opts.body) === 'always') {
+      if (retry !== null || isRepeatable(this.opts, this.#settings)) {
+        this.#onBadStatus(head)
+        return
+      }
     }
     const refusal = firstRefusal(this.opts.method, head, this.#settings)
     if (refusal === null) this.#pass(head)

@@ -45,10 +45,10 @@ export interface LimitHost {
 const MAX_TIMER = 2 ** 31 - 1
 
 /**
- * `open`: nothing waits, or what waits does so for a response. `enqueued`: for the limit's turn. An alarm:
+ * `open`: nothing waits, or what waits does so for a response. `enqueued`: for the limit's turn. A timer:
  * for the time.
  */
-type State = 'open' | 'enqueued' | Alarm
+type State = 'open' | 'enqueued' | ReturnType<typeof setTimeout>
 
 /**
  * The server has asked for a longer wait than is allowed. Until `opensAt` requests fail at once, then one may
@@ -58,10 +58,6 @@ interface Closure {
   readonly opensAt: number
   /** The time that the server has named. */
   readonly askedFor: number
-}
-
-interface Alarm {
-  readonly timer: ReturnType<typeof setTimeout>
 }
 
 export class Limit implements Linked<Limit> {
@@ -167,7 +163,7 @@ export class Limit implements Linked<Limit> {
     const wait = Math.min(Math.ceil(delay), MAX_TIMER)
     const due = this.#host.time() + wait
     // Keeps the process alive: a request waits.
-    this.#state = { timer: startTimer(() => this.#onAlarm(due), wait) }
+    this.#state = startTimer(() => this.#onAlarm(due), wait)
   }
 
   #onAlarm(due: number): void {
@@ -180,7 +176,7 @@ export class Limit implements Linked<Limit> {
 
   #stopAlarm(): void {
     if (typeof this.#state === 'string') return
-    clearTimer(this.#state.timer)
+    clearTimer(this.#state)
     this.#state = 'open'
   }
 

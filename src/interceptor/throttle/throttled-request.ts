@@ -25,7 +25,7 @@ export class ThrottledRequest extends RelayedRequest implements LimitedRequest {
   readonly #limit: Limit
   /** Of one that has waited; kept when it is sent, for its body. */
   #call: HeldCall | null = null
-  /** It counts in its limit. */
+  /** It counts in its limit. Beside the call: one that was sent at once has none. */
   #isRunning = false
 
   constructor(call: Call, limit: Limit, priority: number) {

@@ -22,24 +22,20 @@ interface PriorityClass<T extends Waiting<T>> {
 export class WaitingRequests<T extends Waiting<T>> {
   /** Highest priority first. As few as there are priorities; they stay when they run empty. */
   readonly #classes: PriorityClass<T>[] = []
-  #size = 0
+  size = 0
   #arrivals = 0
   /** Departures at which one priority went before another. */
   #preferences = 0
 
-  get size(): number {
-    return this.#size
-  }
-
   add(request: T): void {
     request.order = this.#arrivals++
     this.#listOf(request.priority).push(request)
-    this.#size++
+    this.size++
   }
 
   remove(request: T): void {
     this.#listOf(request.priority).remove(request)
-    this.#size--
+    this.size--
   }
 
   /** All of them, those that leave first in front. */
@@ -52,7 +48,7 @@ export class WaitingRequests<T extends Waiting<T>> {
   take(): T | null {
     const list = this.#next()
     if (list === null) return null
-    this.#size--
+    this.size--
     return list.shift()
   }
 
