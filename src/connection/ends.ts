@@ -31,6 +31,11 @@ export function finished(): EndReason {
   }
 }
 
+/** An idle connection ended or was written to by the peer, and a request was written before that was noticed. */
+export function unasked(socket: SocketInfo): EndReason {
+  return endReason('finished', new SocketError('other side closed or wrote before the request', socket))
+}
+
 export function handedOver(): EndReason {
   return endReason('handed-over', new InformationalError('upgrade'))
 }

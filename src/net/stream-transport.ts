@@ -103,6 +103,16 @@ export class StreamTransport {
     return this.socket.writableNeedDrain || this.#batch.waiting > this.socket.writableHighWaterMark
   }
 
+  /** All bytes come from polls of the event loop, and none from other code of this process. */
+  get isPolled(): boolean {
+    return this.#inlet !== null
+  }
+
+  /** Nothing can be written any more; `onTransportClosed` was called, or follows. */
+  get isDestroyed(): boolean {
+    return this.socket.destroyed
+  }
+
   attach(sink: TransportSink): void {
     this.#sink = sink
     try {

@@ -4,6 +4,8 @@ import type { SocketInfo } from '../../src/errors.ts'
 import type { Transport, TransportSink } from '../../src/net/stream-transport.ts'
 
 export class MemoryTransport implements Transport {
+  readonly isPolled = false
+  readonly isDestroyed = false
   readonly socket: Duplex = new Duplex({ read() {} })
   congested = false
   written = ''

@@ -117,7 +117,14 @@ export class Http1Connection
   #canTake(request: Request): boolean {
     if (this.busy) return false
     if (this.#pipeline.size > 0) return request.idempotent && !request.takesOver && !isUnbounded(request)
-    return this.#idleness.inspect()
+    const { kind } = request.source
+    const repeatable =
+      request.idempotent &&
+      !request.takesOver &&
+      (kind === 'none' || kind === 'bytes') &&
+      this.#transport.isPolled
+    // A socket that was reset is told of it by its `close` event, which comes after the end of the turn.
+    return this.#idleness.inspect(repeatable) && !this.#transport.isDestroyed
   }
 
   onInspected(): void {
@@ -240,7 +247,7 @@ export class Http1Connection
   }
 
   onBytes(memory: Buffer, length: number): void {
-    if (this.isOver) return
+    if (this.isOver || this.#isUnasked()) return
     if (this.#backlog !== null) {
       this.#backlog = Buffer.concat([this.#backlog, memory.subarray(0, length)])
       return
@@ -249,6 +256,13 @@ export class Http1Connection
     // The rest lies in memory that is lent only until this call returns.
     const rest = this.#backlog as Buffer | null
     if (rest !== null) this.#backlog = copyBytes(rest, 0, rest.length)
+  }
+
+  /** Ends the connection if what arrives cannot concern the request on it, which then goes to another one. */
+  #isUnasked(): boolean {
+    if (!this.#idleness.wasEarlier()) return false
+    this.close(ends.unasked(this.socketInfo()))
+    return true
   }
 
   #execute(bytes: Buffer, length: number): void {
@@ -324,7 +338,7 @@ export class Http1Connection
   }
 
   onEof(): void {
-    if (this.isOver) return
+    if (this.isOver || this.#isUnasked()) return
     const parser = this.#parser
     parser.finish()
     if (parser.status === 'failed') this.#onParserFailure(null)
@@ -332,7 +346,8 @@ export class Http1Connection
   }
 
   onTransportClosed(error: Error | null): void {
-    const closed = endOf(this.state) ?? ends.transportClosed(error, this.socketInfo())
+    const early = this.#idleness.wasEarlier() ? ends.unasked(this.socketInfo()) : null
+    const closed = endOf(this.state) ?? early ?? ends.transportClosed(error, this.socketInfo())
     const { reason, wasIdle } = this.#end(closed)
     const unanswered = this.#settlePipeline(reason)
     this.#enter({ at: 'ended', reason, wasIdle })

@@ -1,28 +1,32 @@
 /**
- * Waits until the event loop has polled once more: by then all bytes that were in the kernel have been read.
+ * What the event loop has seen. Bytes and FINs wait in the kernel until the loop polls; the poll returns a list of events,
+ * which are handled one after another. When immediates run, all events of the last poll have been handled.
  *
  * An immediate that is set while the loop handles the results of a poll runs before the next poll; one that
- * is set within an immediate runs after it. All waiters of one turn share the two.
+ * is set within an immediate runs after it. All waiters of one turn share them.
  */
+import { performance } from 'node:perf_hooks'
 import { runtimeSetImmediate } from '../../base/loop/runtime-turns.ts'
 
-export interface PollWaiter {
+export interface LoopWaiter {
+  /** `turn` is the number that {@link afterTurn} returned. */
+  onTurnEnd(turn: number): void
   /** `poll` is the number that {@link afterPoll} returned. */
   onPolled(poll: number): void
-  /** `onPolled` threw. It runs directly under the runtime, where an exception would end the process. */
+  /** One of these threw. They run directly under the runtime, where an exception would end the process. */
   onBroken(error: Error): void
 }
 
 /** Created with its first element: a list that grows from empty reserves room for many. */
-let waiters: PollWaiter[] | null = null
+let waiters: LoopWaiter[] | null = null
 /** The poll that they wait for. */
 let next = 1
 
 /**
- * Returns the number of the poll. A waiter that awaits that poll already passes its number and is called
- * once.
+ * The waiter is called when the loop has polled once more. Returns the number of the poll. A waiter that awaits that poll
+ * already passes its number and is called once.
  */
-export function afterPoll(waiter: PollWaiter, awaited = 0): number {
+export function afterPoll(waiter: LoopWaiter, awaited = 0): number {
   if (awaited === next) return next
   if (waiters === null) {
     waiters = [waiter]
@@ -36,10 +40,10 @@ export function afterPoll(waiter: PollWaiter, awaited = 0): number {
 function beforePoll(): void {
   const waiting = waiters!
   waiters = null
-  runtimeSetImmediate(notify, waiting, next++)
+  runtimeSetImmediate(onPolled, waiting, next++)
 }
 
-function notify(waiting: readonly PollWaiter[], poll: number): void {
+function onPolled(waiting: readonly LoopWaiter[], poll: number): void {
   for (const waiter of waiting) {
     try {
       waiter.onPolled(poll)
@@ -47,4 +51,50 @@ function notify(waiting: readonly PollWaiter[], poll: number): void {
       waiter.onBroken(error as Error)
     }
   }
+}
+
+let ending: LoopWaiter[] | null = null
+let turn = 1
+/** The count of polls when the last turn ended that somebody waited for. */
+let polls = 0
+
+/**
+ * The waiter is called when all events of the last poll have been handled. Returns the number of the turn. A waiter that
+ * awaits its end already passes it and is called once.
+ */
+export function afterTurn(waiter: LoopWaiter, awaited = 0): number {
+  if (awaited === turn) return turn
+  if (ending === null) {
+    ending = [waiter]
+    runtimeSetImmediate(endTurn)
+  } else {
+    ending.push(waiter)
+  }
+  return turn
+}
+
+function endTurn(): void {
+  const waiting = ending!
+  ending = null
+  const ended = turn++
+  polls = pollCount()
+  for (const waiter of waiting) {
+    try {
+      waiter.onTurnEnd(ended)
+    } catch (error) {
+      waiter.onBroken(error as Error)
+    }
+  }
+}
+
+/** Whether the loop has polled since the end of that turn. Events of the last poll may still wait to be handled. */
+export function hasPolledSince(since: number): boolean {
+  // Between the ends of two turns the loop has polled.
+  return turn > since + 1 || (turn === since + 1 && pollCount() > polls)
+}
+
+/** How often the loop has polled. While it handles the events of a poll, and until the next one, it is the same. */
+export function pollCount(): number {
+  // Runtimes that only resemble Node.js do not count; there the loop has never polled.
+  return (performance.nodeTiming as Partial<typeof performance.nodeTiming>).uvMetricsInfo?.loopCount ?? 0
 }

@@ -2,18 +2,19 @@
  * An HTTP/1.1 connection between requests: it is inspected before it is used again, and becomes idle when nothing follows.
  */
 import { ConnectionPart } from '../connection-part.ts'
-import { afterPoll, type PollWaiter } from './event-loop-poll.ts'
+import { afterPoll, afterTurn, hasPolledSince, type LoopWaiter, pollCount } from './event-loop-poll.ts'
 
 /**
- * Whether the connection was inspected since something last ran on it. Bytes or a FIN may wait in the kernel, and only a
- * turn of the event loop delivers them: an unsolicited response must be noticed before the next request is written, or it
- * would be taken for its answer.
+ * Whether the connection was inspected since something last ran on it. Bytes or a FIN may wait in the kernel, and only the
+ * event loop delivers them: an unsolicited response must be noticed before the next request is written, or it would be taken
+ * for its answer. After a response the request waits for a poll (`polling`). Once the loop has polled, only events of that
+ * very poll may still be to come: a request that must not be sent twice waits until they were handled (`handling`).
  */
-type Inspection = 'done' | 'due' | 'pending'
+type Inspection = 'done' | 'due' | 'polling' | 'handling'
 
 /**
  * Whether the connection keeps the process alive and has no time limit (`no`), or the other way round (`yes`). One that
- * has nothing to do is idle from the next poll on (`due`): under load a request comes before that.
+ * has nothing to do is idle at the end of the turn (`due`): under load a request comes before that.
  */
 type IdleState = 'no' | 'due' | 'yes'
 
@@ -25,27 +26,54 @@ export interface IdlenessHost {
   onBroken(error: Error): void
 }
 
-export class Http1Idleness extends ConnectionPart<IdlenessHost> implements PollWaiter {
+export class Http1Idleness extends ConnectionPart<IdlenessHost> implements LoopWaiter {
   #inspection: Inspection = 'done'
   #idle: IdleState = 'no'
   /** The last poll that was waited for. */
   #poll = 0
+  /** The last turn whose end was waited for. */
+  #turn = 0
+  /** The poll after which a request was written without waiting; 0 if it waited, or something has arrived since. */
+  #writtenAfter = 0
 
   get isInspecting(): boolean {
-    return this.#inspection === 'pending'
+    return this.#inspection === 'polling' || this.#inspection === 'handling'
   }
 
   get isIdle(): boolean {
     return this.#idle === 'yes'
   }
 
-  /** Whether a request may be written; if not, `onInspected` follows. */
-  inspect(): boolean {
-    if (this.#inspection === 'due') {
-      this.#inspection = 'pending'
-      this.#poll = afterPoll(this, this.#poll)
-    }
+  /**
+   * Whether a request may be written; if not, `onInspected` follows. One that is `repeatable` may go again to another
+   * connection if what arrives next `wasEarlier`.
+   */
+  inspect(repeatable: boolean): boolean {
+    if (this.#inspection === 'due') this.#inspection = this.#beginInspection(repeatable)
     return this.#inspection === 'done'
+  }
+
+  #beginInspection(repeatable: boolean): Inspection {
+    if (this.#idle !== 'yes' || !hasPolledSince(this.#turn)) {
+      this.#poll = afterPoll(this, this.#poll)
+      return 'polling'
+    }
+    if (repeatable) {
+      this.#writtenAfter = pollCount()
+      return 'done'
+    }
+    this.#turn = afterTurn(this, this.#turn)
+    return 'handling'
+  }
+
+  /**
+   * Something arrives. Whether it was in the kernel before the request: it comes from the poll after which that was written.
+   */
+  wasEarlier(): boolean {
+    const written = this.#writtenAfter
+    if (written === 0) return false
+    this.#writtenAfter = 0
+    return written === pollCount()
   }
 
   /** A request is written. */
@@ -61,7 +89,7 @@ export class Http1Idleness extends ConnectionPart<IdlenessHost> implements PollW
     if (this.#inspection === 'done') this.#inspection = 'due'
     if (this.#idle !== 'no') return
     this.#idle = 'due'
-    this.#poll = afterPoll(this, this.#poll)
+    this.#turn = afterTurn(this, this.#turn)
   }
 
   /** The connection is gone. */
@@ -72,14 +100,20 @@ export class Http1Idleness extends ConnectionPart<IdlenessHost> implements PollW
 
   onPolled(poll: number): void {
     // One that came before the request did has looked too early.
-    if (poll !== this.#poll) return
-    if (this.#inspection === 'pending') {
-      this.#inspection = 'done'
-      this.host.onInspected()
-    }
-    if (this.#idle === 'due') {
-      this.#idle = 'yes'
-      this.host.onIdle()
-    }
+    if (poll === this.#poll && this.#inspection === 'polling') this.#onInspected()
+  }
+
+  onTurnEnd(turn: number): void {
+    if (turn !== this.#turn) return
+    if (this.#inspection === 'handling') this.#onInspected()
+    if (this.#idle !== 'due') return
+    // A request waits for the inspection. If it is gone by then, `begin` follows.
+    this.#idle = this.isInspecting ? 'no' : 'yes'
+    if (this.#idle === 'yes') this.host.onIdle()
+  }
+
+  #onInspected(): void {
+    this.#inspection = 'done'
+    this.host.onInspected()
   }
 }

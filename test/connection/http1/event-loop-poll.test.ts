@@ -1,40 +1,58 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
-import { describe, test } from 'node:test'
-import { afterPoll } from '../../../src/connection/http1/event-loop-poll.ts'
+import { connect, createServer, type Socket } from 'node:net'
+import { describe, type TestContext, test } from 'node:test'
+import {
+  afterPoll,
+  afterTurn,
+  hasPolledSince,
+  type LoopWaiter,
+  pollCount,
+} from '../../../src/connection/http1/event-loop-poll.ts'
 
 function onBroken(error: Error): void {
   throw error
 }
 
+/** A waiter that ignores what the test does not speak of. */
+function waiterWith(calls: Partial<LoopWaiter>): LoopWaiter {
+  return { onPolled() {}, onTurnEnd() {}, onBroken, ...calls }
+}
+
+/** Two ends of a connection. */
+async function pair(t: TestContext): Promise<{ socket: Socket; peer: Socket }> {
+  const server = createServer().listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  const socket = connect(port, '127.0.0.1')
+  const [[peer]] = await Promise.all([once(server, 'connection'), once(socket, 'connect')])
+  t.after(() => socket.destroy())
+  return { socket, peer }
+}
+
 /** Resolves when the loop has polled, for tests with an unusual order. */
 function polled(): Promise<void> {
-  return new Promise((resolve) => afterPoll({ onPolled: () => resolve(), onBroken }))
+  return new Promise((resolve) => afterPoll(waiterWith({ onPolled: () => resolve() })))
 }
 
 describe('waiting for the next poll', () => {
   test('from within a poll is longer than an immediate and lets what the kernel holds come first', async (t) => {
-    const server = createServer().listen(0, '127.0.0.1')
-    t.after(() => server.close())
-    await once(server, 'listening')
-    const { port } = server.address() as { port: number }
-    const socket = connect(port, '127.0.0.1')
-    const [peer] = await once(server, 'connection')
-    t.after(() => socket.destroy())
+    const { socket, peer } = await pair(t)
     const order: string[] = []
     await new Promise<void>((resolve) => {
       socket.once('data', () => {
         // The second piece is in the kernel before anything else happens here.
         peer.write('second')
         socket.once('data', (bytes) => order.push(String(bytes)))
-        afterPoll({
-          onPolled() {
-            order.push('polled')
-            resolve()
-          },
-          onBroken,
-        })
+        afterPoll(
+          waiterWith({
+            onPolled() {
+              order.push('polled')
+              resolve()
+            },
+          }),
+        )
         setImmediate(() => order.push('immediate'))
       })
       peer.write('first')
@@ -43,7 +61,7 @@ describe('waiting for the next poll', () => {
   })
 
   test('is the same for all who wait in a turn', async () => {
-    const waiter = { onPolled: () => {}, onBroken }
+    const waiter = waiterWith({})
     const first = afterPoll(waiter)
     assert.deepEqual([afterPoll(waiter), afterPoll(waiter)], [first, first])
     await polled()
@@ -52,7 +70,7 @@ describe('waiting for the next poll', () => {
 
   test('is told once to who says that it waits for that one already, and again for a later one', async () => {
     const told: number[] = []
-    const waiter = { onPolled: (poll: number) => told.push(poll), onBroken }
+    const waiter = waiterWith({ onPolled: (poll) => void told.push(poll) })
     const first = afterPoll(waiter)
     assert.equal(afterPoll(waiter, first), first)
     // The first of the two immediates: a request from now on needs another poll.
@@ -66,13 +84,15 @@ describe('waiting for the next poll', () => {
   test('ends for all, whatever one of them throws', async () => {
     const told: string[] = []
     for (const name of ['a', 'b', 'c']) {
-      afterPoll({
-        onPolled() {
-          told.push(name)
-          if (name === 'b') throw new Error('from a waiter')
-        },
-        onBroken: ({ message }) => told.push(`${name} threw ${message}`),
-      })
+      afterPoll(
+        waiterWith({
+          onPolled() {
+            told.push(name)
+            if (name === 'b') throw new Error('from a waiter')
+          },
+          onBroken: ({ message }) => void told.push(`${name} threw ${message}`),
+        }),
+      )
     }
     await polled()
     assert.deepEqual(told, ['a', 'b', 'b threw from a waiter', 'c'])
@@ -81,5 +101,98 @@ describe('waiting for the next poll', () => {
   test('ends under a fake clock', async (t) => {
     t.mock.method(globalThis, 'setImmediate', () => {})
     await polled()
+  })
+})
+
+/** Resolves in the callback of an immediate, which runs between the handling of events and timers. */
+function immediate(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Resolves at the end of this turn, with its number. */
+function turnEnd(): Promise<number> {
+  return new Promise((resolve) => afterTurn(waiterWith({ onTurnEnd: resolve })))
+}
+
+describe('waiting for the end of the turn', () => {
+  test('is over before the loop polls again', async (t) => {
+    const { socket, peer } = await pair(t)
+    const order: string[] = []
+    await new Promise<void>((resolve) => {
+      socket.once('data', () => {
+        peer.write('second')
+        socket.once('data', () => {
+          order.push('second')
+          resolve()
+        })
+        afterTurn(waiterWith({ onTurnEnd: () => void order.push('turn') }))
+      })
+      peer.write('first')
+    })
+    assert.deepEqual(order, ['turn', 'second'])
+  })
+
+  test('is told once to who says that it waits already, and again in a later turn', async () => {
+    const told: number[] = []
+    const waiter = waiterWith({ onTurnEnd: (turn) => void told.push(turn) })
+    const first = afterTurn(waiter)
+    assert.equal(afterTurn(waiter, first), first)
+    await turnEnd()
+    const second = afterTurn(waiter, first)
+    assert.equal(second, first + 1)
+    await turnEnd()
+    assert.deepEqual(told, [first, second])
+  })
+
+  test('ends for all, whatever one of them throws', async () => {
+    const told: string[] = []
+    const broken = new Error('from a waiter')
+    afterTurn(
+      waiterWith({
+        onTurnEnd() {
+          throw broken
+        },
+        onBroken: (error) => void told.push(error.message),
+      }),
+    )
+    await turnEnd()
+    assert.deepEqual(told, ['from a waiter'])
+  })
+})
+
+describe('whether the loop has polled since the end of a turn', () => {
+  test('is no before that end, and before the next poll', async () => {
+    assert.equal(hasPolledSince(afterTurn(waiterWith({}))), false)
+    assert.equal(hasPolledSince(await turnEnd()), false)
+  })
+
+  test('is yes in the next immediate, in an event of the next poll, and from the end of another turn on', async (t) => {
+    const { socket, peer } = await pair(t)
+    let turn = await turnEnd()
+    await immediate()
+    await immediate()
+    assert.equal(hasPolledSince(turn), true)
+
+    turn = await turnEnd()
+    peer.write('x')
+    await once(socket, 'data')
+    assert.equal(hasPolledSince(turn), true)
+
+    turn = await turnEnd()
+    await turnEnd()
+    assert.equal(hasPolledSince(turn), true)
+  })
+
+  test('the count of polls is the same for all events of one', async (t) => {
+    const pairs = await Promise.all([pair(t), pair(t)])
+    await turnEnd()
+    const before = pollCount()
+    const seen: number[] = []
+    const both = pairs.map(({ socket }) => once(socket, 'data').then(() => void seen.push(pollCount())))
+    // Both are in the kernel before the loop polls.
+    for (const { peer } of pairs) peer.write('x')
+    await Promise.all(both)
+    assert.equal(seen[0], seen[1])
+    assert.ok(seen[0]! > before)
   })
 })

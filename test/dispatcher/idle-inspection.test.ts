@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { describe, type TestContext, test } from 'node:test'
+import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import { Client } from '../../src/index.ts'
+
+/**
+ * Has a separate thread, so it writes while the client's is blocked. Its second port takes connections that it calls: on
+ * demand it writes there first and then, on the first connection for HTTP, what the message says. So both wait in the
+ * kernel of the client, in this order.
+ */
+const SERVER = `
+const { createServer } = require('node:net')
+const { parentPort, workerData } = require('node:worker_threads')
+const flags = new Int32Array(workerData)
+const reply = (text) => 'HTTP/1.1 200 OK\\r\\ncontent-length: ' + text.length + '\\r\\n\\r\\n' + text
+const sockets = []
+let called = null
+const server = createServer((socket) => {
+  const number = sockets.push(socket)
+  socket.setNoDelay(true)
+  socket.on('error', () => {})
+  socket.on('data', () => socket.write(reply(number === 1 ? 'first' : 'real')))
+})
+const caller = createServer((socket) => { called = socket.setNoDelay(true) })
+const done = () => { Atomics.store(flags, 0, 1); Atomics.notify(flags, 0) }
+parentPort.on('message', (what) => {
+  called.write('now', () => {
+    if (what === 'end') sockets[0].end(done)
+    else if (what === 'reset') { sockets[0].resetAndDestroy(); setImmediate(done) }
+    else sockets[0].write(reply('poison'), done)
+  })
+})
+server.listen(0, '127.0.0.1', () => caller.listen(0, '127.0.0.1', () =>
+  parentPort.postMessage([server.address().port, caller.address().port])))
+`
+
+/** A client with an idle connection, and a function that lets its thread poll two events at once. */
+async function start(t: TestContext) {
+  const shared = new SharedArrayBuffer(4)
+  const flags = new Int32Array(shared)
+  const worker = new Worker(SERVER, { eval: true, workerData: shared })
+  t.after(() => worker.terminate())
+  const [[port, callerPort]] = (await once(worker, 'message')) as [[number, number]]
+  const call = connect(callerPort, '127.0.0.1')
+  t.after(() => call.destroy())
+  await once(call, 'connect')
+  const client = new Client(`http://127.0.0.1:${port}`)
+  t.after(() => client.destroy())
+  const send = async (method: string): Promise<string> => {
+    const { body } = await client.request({ path: '/', method })
+    return body.text()
+  }
+  assert.equal(await send('GET'), 'first')
+  // Longer than the turn in which the response ended.
+  for (let i = 0; i < 3; i++) await immediate()
+  /** Calls `onCall` in the event that comes first; the other one concerns the idle connection. */
+  const inSamePoll = (what: string, onCall: () => void): void => {
+    call.once('data', onCall)
+    worker.postMessage(what)
+    Atomics.wait(flags, 0, 0)
+  }
+  return { client, send, inSamePoll }
+}
+
+describe('a request on an idle connection, in an event of the same poll', () => {
+  for (const what of ['poison', 'end', 'reset']) {
+    for (const method of ['GET', 'POST']) {
+      test(`as ${what} for that connection, ${method}: goes to another one`, async (t) => {
+        const { client, send, inSamePoll } = await start(t)
+        let disconnects = 0
+        client.on('disconnect', () => disconnects++)
+        const text = await new Promise<string>((resolve, reject) => {
+          inSamePoll(what, () => send(method).then(resolve, reject))
+        })
+        assert.equal(text, 'real')
+        assert.equal(disconnects, 1)
+      })
+    }
+  }
+})
+
+describe('a lone request on an idle connection', () => {
+  for (const method of ['GET', 'POST']) {
+    test(`${method}: is answered there, whatever the turn of the loop`, async (t) => {
+      const { client, send } = await start(t)
+      let disconnects = 0
+      client.on('disconnect', () => disconnects++)
+      assert.equal(await send(method), 'first')
+      await delay(1)
+      assert.equal(await send(method), 'first')
+      await immediate()
+      assert.equal(await send(method), 'first')
+      assert.equal(disconnects, 0)
+    })
+  }
+
+  test('GET: is written in the turn of the call', async (t) => {
+    const { client } = await start(t)
+    const written = new Promise<boolean>((resolve) => {
+      let isLater = false
+      client.dispatch(
+        { path: '/', method: 'GET' },
+        {
+          onRequestStart: () => resolve(isLater),
+          onResponseStart() {},
+          onResponseData() {},
+          onResponseEnd() {},
+          onResponseError() {},
+        },
+      )
+      isLater = true
+    })
+    assert.equal(await written, false)
+  })
+})
