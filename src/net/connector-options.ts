@@ -113,9 +113,16 @@ interface Given extends Omit<ConnectorSettings, 'alpn' | 'guard' | 'sessions' | 
   readonly guard: BuildConnectorOptions['guard']
 }
 
+/** TLS sessions that one connector keeps. */
+const DEFAULT_CACHED_SESSIONS = 100
+
 /** Those that are not passed on. */
 const OPTIONS: OptionTable<Given> = {
-  maxCachedSessions: option(100, integerFrom(0), 'maxCachedSessions must be a positive integer or zero'),
+  maxCachedSessions: option(
+    DEFAULT_CACHED_SESSIONS,
+    integerFrom(0),
+    'maxCachedSessions must be a positive integer or zero',
+  ),
   lookup: option(null, isFunction, 'lookup must be a function'),
   checkServerIdentity: option(null, isFunction, 'checkServerIdentity must be a function'),
   pskCallback: option(null, isFunction, 'pskCallback must be a function'),
