@@ -5,7 +5,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import { Duplex, PassThrough, Readable } from 'node:stream'
 import { PieceLoad } from '../base/bytes/piece-load.ts'
-import { ignoreError } from '../base/error/ignore-error.ts'
+import { destroyQuietly, ignoreError } from '../base/error/ignore-error.ts'
 import { ignoreRejection } from '../base/loop/stray-promise.ts'
 import { coverPollution } from '../base/object/own-options.ts'
 import { InvalidArgumentError, InvalidReturnValueError, RequestAbortedError } from '../errors.ts'
@@ -117,7 +117,7 @@ interface Yielded {
   on(event: 'end' | 'close', listener: () => void): unknown
   pause?(): unknown
   resume?(): unknown
-  destroy?(error?: Error | null): unknown
+  destroy?(error?: unknown): unknown
   readonly destroyed?: boolean
 }
 
@@ -211,7 +211,7 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> {
     // Even if it ended well but early: the unread rest of the response would hold the connection.
     if (!this.#complete) this.fail(error ?? new RequestAbortedError())
     this.#response?.destroy(error ?? undefined)
-    if (this.#yielded?.destroyed === false) this.#yielded.destroy?.(error)
+    if (this.#yielded?.destroyed === false) destroyQuietly(this.#yielded, error)
     this.request.destroy(error ?? undefined)
     this.release()
   }
@@ -258,7 +258,7 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> {
     yielded.on('error', (error) => duplex.destroy(error))
     if (duplex.destroyed) {
       // The handler aborted the signal.
-      yielded.destroy?.()
+      destroyQuietly(yielded)
       return
     }
     yielded.on('data', (chunk) => {

@@ -3,7 +3,7 @@
  */
 import { AsyncResource } from 'node:async_hooks'
 import { finished } from 'node:stream'
-import { ignoreError } from '../base/error/ignore-error.ts'
+import { destroyQuietly, ignoreError } from '../base/error/ignore-error.ts'
 import { runtimeSetImmediate } from '../base/loop/runtime-turns.ts'
 import { ignoreRejection } from '../base/loop/stray-promise.ts'
 import { throwLater } from '../base/loop/throw-later.ts'
@@ -146,7 +146,7 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
       runtimeSetImmediate(() => this.#explain(error))
       return
     }
-    target?.destroy?.(error)
+    destroyQuietly(target, error)
     if (!this.#settled) this.#reject(error)
   }
 
@@ -176,7 +176,7 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
     if (this.failed) {
       // The factory aborted the signal.
       target.on('error', ignoreError)
-      target.destroy?.(new RequestAbortedError())
+      destroyQuietly(target, new RequestAbortedError())
       return
     }
     this.#target = target
@@ -196,7 +196,7 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
     }
     this.#target = null
     this.release()
-    if (!target.readable) target.destroy?.()
+    if (!target.readable) destroyQuietly(target)
     // The rest of the response is discarded, but it must be read for the connection to be free.
     this.resume()
     this.#settled = true

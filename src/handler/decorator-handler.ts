@@ -2,6 +2,7 @@
  * Base for handlers of programs that wrap another one: forwards every call, so that a subclass overrides only
  * those that it needs.
  */
+// biome-ignore-all lint/correctness/noVoidTypeReturn: a handler may have async functions, and the dispatcher looks at their promises
 import { defineKind } from '../base/object/kind.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import { toDispatchHandler } from './legacy-handler.ts'
@@ -32,11 +33,11 @@ export class DecoratorHandler extends WrappingHandler implements DispatchHandler
   }
 
   onRequestQueued(abort: (reason?: unknown) => void): void {
-    this.#handler.onRequestQueued?.(abort)
+    return this.#handler.onRequestQueued?.(abort)
   }
 
   onBodySent(chunk: string | Uint8Array): void {
-    this.#handler.onBodySent?.(chunk)
+    return this.#handler.onBodySent?.(chunk)
   }
 }
 

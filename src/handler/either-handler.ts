@@ -5,10 +5,15 @@
  * would end.
  */
 
+import { isThenable } from '../base/loop/thenable.ts'
 import { throwLater } from '../base/loop/throw-later.ts'
 import { isKind } from '../base/object/kind.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
-import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
+import type {
+  DispatchController,
+  DispatchHandler,
+  LegacyDispatchHandler,
+} from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { type Dispatching, type HeldRequests, type Refusable, whenRefused } from '../request/dispatching.ts'
 import { toDispatchHandler } from './legacy-handler.ts'
@@ -29,7 +34,7 @@ const NEWER_METHODS = [
 ] as const
 
 type AbortFunction = (reason?: unknown) => void
-type Call = (...args: never[]) => void
+type Call = (...args: never[]) => unknown
 
 /**
  * Stands before a handler. It has the methods that this one has, because dispatchers check and count on them;
@@ -48,22 +53,30 @@ class EitherHandler {
     for (const name of NEWER_METHODS) {
       if (typeof inner[name] === 'function') own[name] = (...args) => this.#forward(name, args)
     }
-    const start: DispatchHandler['onRequestStart'] = (controller, context) => {
+    const start = (controller: DispatchController, context: unknown): unknown => {
       this.#abort = (reason) => controller.abort(reason)
-      if (typeof this.#state === 'object') controller.abort(this.#state.refused)
-      else inner.onRequestStart!(controller, context)
+      if (typeof this.#state !== 'object') return this.#await(inner.onRequestStart!(controller, context))
+      return controller.abort(this.#state.refused)
     }
     own.onRequestStart = start
   }
 
-  #forward(name: (typeof NEWER_METHODS)[number], args: unknown[]): void {
+  #forward(name: (typeof NEWER_METHODS)[number], args: unknown[]): unknown {
     if (name === 'onRequestQueued') this.#abort = args[0] as AbortFunction
-    if (typeof this.#state === 'object') return
+    if (typeof this.#state === 'object') return undefined
     if (name === 'onResponseError' || name === 'onRequestUpgrade') this.#state = 'settled'
     const method = this.#inner[name]
-    if (typeof method === 'function') Reflect.apply(method, this.#inner, args)
+    const answer: unknown =
+      typeof method === 'function' ? Reflect.apply(method, this.#inner, args) : undefined
     // What it throws comes back as an error.
     if (name === 'onResponseEnd') this.#state = 'settled'
+    return this.#await(answer)
+  }
+
+  /** The code before it may not hand on what an async function has returned: a rejection counts as thrown. */
+  #await(answer: unknown): unknown {
+    if (isThenable(answer)) answer.then(undefined, (error: unknown) => this.#abort?.(error))
+    return answer
   }
 
   /** What has settled by now stays as it is. */

@@ -4,6 +4,7 @@
  * works for each: a function for `onRequestQueued`, a copy of the body for `onBodySent`. It has no
  * `onResponseBytes`: bytes are lent to final handlers alone.
  */
+// biome-ignore-all lint/correctness/noVoidTypeReturn: a handler may have async functions, and the dispatcher looks at their promises
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import { WrappingHandler } from './wrapping-handler.ts'
 
@@ -22,7 +23,7 @@ export abstract class ForwardingHandler extends WrappingHandler implements Dispa
   }
 
   #onQueued(abort: (reason?: unknown) => void): void {
-    this.#inner.onRequestQueued?.(abort)
+    return this.#inner.onRequestQueued?.(abort)
   }
 
   get onBodySent(): BodySentHook {
@@ -31,6 +32,6 @@ export abstract class ForwardingHandler extends WrappingHandler implements Dispa
   }
 
   #onBodySent(chunk: string | Uint8Array): void {
-    this.#inner.onBodySent?.(chunk)
+    return this.#inner.onBodySent?.(chunk)
   }
 }

@@ -2,6 +2,7 @@
  * Adapts a handler of the older generation (`onConnect` …, which the built-in `fetch` of Node 20, 22 and 24
  * uses) to the newer one (`onRequestStart` …).
  */
+// biome-ignore-all lint/correctness/noVoidTypeReturn: a handler may have async functions, and the dispatcher looks at their promises
 import type { Duplex } from 'node:stream'
 import { isDeepStrictEqual } from 'node:util'
 import { type HeaderObject, toBuffers } from '../protocol/header-block.ts'
@@ -63,19 +64,19 @@ class LegacyHandler implements DispatchHandler {
   onRequestStart(controller: DispatchController, context: unknown): void {
     this.#controller = controller
     this.#paused = false
-    this.#handler.onConnect?.(this.#abort, context)
+    return this.#handler.onConnect?.(this.#abort, context)
   }
 
   onBodySent(chunk: string | Uint8Array): void {
-    this.#handler.onBodySent?.(chunk)
+    return this.#handler.onBodySent?.(chunk)
   }
 
   onRequestSent(): void {
-    this.#handler.onRequestSent?.()
+    return this.#handler.onRequestSent?.()
   }
 
   onResponseStarted(): void {
-    this.#handler.onResponseStarted?.()
+    return this.#handler.onResponseStarted?.()
   }
 
   onResponseStart(
@@ -88,14 +89,17 @@ class LegacyHandler implements DispatchHandler {
     const more = this.#handler.onHeaders?.(statusCode, raw, this.#resume, statusText)
     // Node 24 answers `false` to informational heads and never resumes after them.
     if (more === false && statusCode >= 200) this.#pause(controller)
+    return more as void
   }
 
   onResponseData(controller: DispatchController, chunk: Buffer): void {
-    if (this.#handler.onData?.(chunk) === false) this.#pause(controller)
+    const more = this.#handler.onData?.(chunk)
+    if (more === false) this.#pause(controller)
+    return more as void
   }
 
   onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
-    this.#handler.onComplete?.(rawFields(controller.rawTrailers, trailers))
+    return this.#handler.onComplete?.(rawFields(controller.rawTrailers, trailers))
   }
 
   onRequestUpgrade(
@@ -104,13 +108,13 @@ class LegacyHandler implements DispatchHandler {
     headers: HeaderObject,
     socket: Duplex,
   ): void {
-    this.#handler.onUpgrade?.(statusCode, rawFields(controller.rawHeaders, headers), socket)
+    return this.#handler.onUpgrade?.(statusCode, rawFields(controller.rawHeaders, headers), socket) as void
   }
 
   onResponseError(_controller: DispatchController | null | undefined, error: Error): void {
     this.#failed = true
     if (typeof this.#handler.onError !== 'function') throw error
-    this.#handler.onError(error)
+    return this.#handler.onError(error) as void
   }
 
   #pause(controller: DispatchController): void {

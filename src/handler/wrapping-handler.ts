@@ -1,4 +1,8 @@
-/** Forwards the calls that every handler gets to the one that it wraps. */
+/**
+ * Forwards the calls that every handler gets to the one that it wraps, and what this one returns: the promise of an async
+ * function, for whose rejection the dispatcher fails the request.
+ */
+// biome-ignore-all lint/correctness/noVoidTypeReturn: a handler may have async functions, and the dispatcher looks at their promises
 import type { Duplex } from 'node:stream'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
@@ -13,15 +17,15 @@ export abstract class WrappingHandler {
   }
 
   onRequestStart(controller: DispatchController, context: unknown): void {
-    this.#inner.onRequestStart?.(controller, context)
+    return this.#inner.onRequestStart?.(controller, context)
   }
 
   onRequestSent(): void {
-    this.#inner.onRequestSent?.()
+    return this.#inner.onRequestSent?.()
   }
 
   onResponseStarted(): void {
-    this.#inner.onResponseStarted?.()
+    return this.#inner.onResponseStarted?.()
   }
 
   onResponseStart(
@@ -30,15 +34,15 @@ export abstract class WrappingHandler {
     headers: HeaderObject,
     statusText?: string,
   ): void {
-    this.#inner.onResponseStart?.(controller, statusCode, headers, statusText)
+    return this.#inner.onResponseStart?.(controller, statusCode, headers, statusText)
   }
 
   onResponseData(controller: DispatchController, chunk: Buffer): void {
-    this.#inner.onResponseData?.(controller, chunk)
+    return this.#inner.onResponseData?.(controller, chunk)
   }
 
   onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
-    this.#inner.onResponseEnd?.(controller, trailers)
+    return this.#inner.onResponseEnd?.(controller, trailers)
   }
 
   onRequestUpgrade(
@@ -47,11 +51,11 @@ export abstract class WrappingHandler {
     headers: HeaderObject,
     socket: Duplex,
   ): void {
-    this.#inner.onRequestUpgrade?.(controller, statusCode, headers, socket)
+    return this.#inner.onRequestUpgrade?.(controller, statusCode, headers, socket)
   }
 
   onResponseError(controller: DispatchController | null | undefined, error: Error): void {
-    this.#inner.onResponseError?.(controller, error)
+    return this.#inner.onResponseError?.(controller, error)
   }
 }
 

@@ -6,6 +6,7 @@
 import type { Duplex } from 'node:stream'
 import { BodyBytes } from '../base/bytes/body-bytes.ts'
 import { type CallContext, captureContext, runIn } from '../base/loop/call-context.ts'
+import { isThenable } from '../base/loop/thenable.ts'
 import { RequestAbortedError, SocketError, type Timings } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
@@ -301,8 +302,19 @@ export class Downstream implements DispatchController, AttemptProgress {
   ): void {
     const method = this.handler[name] as ((...args: unknown[]) => void) | null | undefined
     if (method === undefined || method === null) return
-    if (this.#isShared) runIn(this.#context, method, this.handler, ...args)
-    else Reflect.apply(method, this.handler, args)
+    const answer: unknown = this.#isShared
+      ? runIn(this.#context, method, this.handler, ...args)
+      : Reflect.apply(method, this.handler, args)
+    if (isThenable(answer)) answer.then(undefined, (error: Error) => this.#onRejected(name, args, error))
+  }
+
+  /** A method that is an async function has failed: the same as if it had thrown. */
+  #onRejected(name: keyof DispatchHandler, args: readonly unknown[], error: Error): void {
+    this.contain(() => {
+      if (name === 'onResponseEnd') this.#call('onResponseError', this, error)
+      else if (name === 'onRequestUpgrade') (args[3] as Duplex).destroy(error)
+      else throw error
+    })
   }
 }
 

@@ -1,7 +1,8 @@
 /**
  * How the handler of a request is called: in the async context of the `dispatch()` call, whatever socket, timer or signal
  * has caused the call. So are the subscribers of diagnostics channels, and functions of the caller that bring the body.
- * What the calls mean, and what a handler may throw, is in request.ts.
+ * What the calls mean, and what a handler may throw, is in request.ts. The calls return what the handler returns: nothing,
+ * or a promise if its method is an async function.
  */
 import type { Channel } from 'node:diagnostics_channel'
 import type { Duplex } from 'node:stream'
@@ -56,35 +57,35 @@ export abstract class HandledRequest extends RequestSpec {
     return Boolean(this.#handler.onResponseBytes)
   }
 
-  protected callQueued(): void {
+  protected callQueued(): unknown {
     const handler = this.#handler
     const { onRequestQueued } = handler
-    if (onRequestQueued) runIn(this.#callContext, onRequestQueued, handler, abortFunction(this))
+    return onRequestQueued && runIn(this.#callContext, onRequestQueued, handler, abortFunction(this))
   }
 
-  protected callStart(controller: DispatchController): void {
+  protected callStart(controller: DispatchController): unknown {
     const handler = this.#handler
     const context = activeContext(this.#callContext)
-    if (context === null) handler.onRequestStart!(controller, null)
-    else context.runInAsyncScope(handler.onRequestStart!, handler, controller, null)
+    if (context === null) return handler.onRequestStart!(controller, null)
+    return context.runInAsyncScope(handler.onRequestStart!, handler, controller, null)
   }
 
-  protected callBodySent(chunk: string | Uint8Array): void {
+  protected callBodySent(chunk: string | Uint8Array): unknown {
     const handler = this.#handler
     const { onBodySent } = handler
-    if (onBodySent) runIn(this.#callContext, onBodySent, handler, chunk)
+    return onBodySent && runIn(this.#callContext, onBodySent, handler, chunk)
   }
 
-  protected callRequestSent(): void {
+  protected callRequestSent(): unknown {
     const handler = this.#handler
     const { onRequestSent } = handler
-    if (onRequestSent) runIn(this.#callContext, onRequestSent, handler)
+    return onRequestSent && runIn(this.#callContext, onRequestSent, handler)
   }
 
-  protected callResponseStarted(): void {
+  protected callResponseStarted(): unknown {
     const handler = this.#handler
     const { onResponseStarted } = handler
-    if (onResponseStarted) runIn(this.#callContext, onResponseStarted, handler)
+    return onResponseStarted && runIn(this.#callContext, onResponseStarted, handler)
   }
 
   protected callHead(
@@ -92,13 +93,13 @@ export abstract class HandledRequest extends RequestSpec {
     statusCode: number,
     headers: HeaderObject,
     statusText: string,
-  ): void {
+  ): unknown {
     const handler = this.#handler
     const context = activeContext(this.#callContext)
-    if (context === null) handler.onResponseStart?.(controller, statusCode, headers, statusText)
-    else if (handler.onResponseStart) {
-      context.runInAsyncScope(handler.onResponseStart, handler, controller, statusCode, headers, statusText)
-    }
+    if (context === null) return handler.onResponseStart?.(controller, statusCode, headers, statusText)
+    const { onResponseStart } = handler
+    if (!onResponseStart) return undefined
+    return context.runInAsyncScope(onResponseStart, handler, controller, statusCode, headers, statusText)
   }
 
   protected callBytes(controller: DispatchController, memory: Buffer, start: number, end: number): void {
@@ -108,22 +109,20 @@ export abstract class HandledRequest extends RequestSpec {
     else context.runInAsyncScope(handler.onResponseBytes!, handler, controller, memory, start, end)
   }
 
-  protected callData(controller: DispatchController, chunk: Buffer): void {
+  protected callData(controller: DispatchController, chunk: Buffer): unknown {
     const handler = this.#handler
     const context = activeContext(this.#callContext)
-    if (context === null) handler.onResponseData?.(controller, chunk)
-    else if (handler.onResponseData) {
-      context.runInAsyncScope(handler.onResponseData, handler, controller, chunk)
-    }
+    if (context === null) return handler.onResponseData?.(controller, chunk)
+    const { onResponseData } = handler
+    return onResponseData && context.runInAsyncScope(onResponseData, handler, controller, chunk)
   }
 
-  protected callEnd(controller: DispatchController, trailers: HeaderObject): void {
+  protected callEnd(controller: DispatchController, trailers: HeaderObject): unknown {
     const handler = this.#handler
     const context = activeContext(this.#callContext)
-    if (context === null) handler.onResponseEnd?.(controller, trailers)
-    else if (handler.onResponseEnd) {
-      context.runInAsyncScope(handler.onResponseEnd, handler, controller, trailers)
-    }
+    if (context === null) return handler.onResponseEnd?.(controller, trailers)
+    const { onResponseEnd } = handler
+    return onResponseEnd && context.runInAsyncScope(onResponseEnd, handler, controller, trailers)
   }
 
   protected callUpgrade(
@@ -131,14 +130,22 @@ export abstract class HandledRequest extends RequestSpec {
     statusCode: number,
     headers: HeaderObject,
     socket: Duplex,
-  ): void {
+  ): unknown {
     const handler = this.#handler
-    runIn(this.#callContext, handler.onRequestUpgrade!, handler, controller, statusCode, headers, socket)
+    return runIn(
+      this.#callContext,
+      handler.onRequestUpgrade!,
+      handler,
+      controller,
+      statusCode,
+      headers,
+      socket,
+    )
   }
 
-  protected callError(controller: DispatchController | null, error: Error): void {
+  protected callError(controller: DispatchController | null, error: Error): unknown {
     const handler = this.#handler
-    runIn(this.#callContext, handler.onResponseError!, handler, controller ?? undefined, error)
+    return runIn(this.#callContext, handler.onResponseError!, handler, controller ?? undefined, error)
   }
 }
 

@@ -12,6 +12,7 @@ import { ignoreError } from '../base/error/ignore-error.ts'
 import { invariant } from '../base/error/invariant.ts'
 import { now } from '../base/loop/clock.ts'
 import { runtimeSetImmediate } from '../base/loop/runtime-turns.ts'
+import { isThenable } from '../base/loop/thenable.ts'
 import { channels } from '../diagnostics.ts'
 import {
   InformationalError,
@@ -123,7 +124,7 @@ export class Request extends HandledRequest {
   announceQueued(): void {
     this.#state = 'queued'
     try {
-      this.callQueued()
+      this.#await(this.callQueued())
     } catch (error) {
       this.abort(error)
     }
@@ -135,7 +136,7 @@ export class Request extends HandledRequest {
     this.#state = 'running'
     this.#controller = new RequestController(this)
     try {
-      this.callStart(this.#controller)
+      this.#await(this.callStart(this.#controller))
     } catch (error) {
       this.#end(error as Error)
     }
@@ -196,7 +197,7 @@ export class Request extends HandledRequest {
     }
     if (this.settled) return
     try {
-      this.callBodySent(chunk)
+      this.#await(this.callBodySent(chunk))
     } catch (error) {
       this.abort(error)
     }
@@ -208,7 +209,7 @@ export class Request extends HandledRequest {
     if (channels.requestBodySent.hasSubscribers) this.publish(channels.requestBodySent, { request: this })
     if (this.settled) return
     try {
-      this.callRequestSent()
+      this.#await(this.callRequestSent())
     } catch (error) {
       this.abort(error)
     }
@@ -218,7 +219,7 @@ export class Request extends HandledRequest {
   onResponseStarted(at: number = now()): void {
     this.timings.firstByte ??= at
     try {
-      this.callResponseStarted()
+      this.#await(this.callResponseStarted())
     } catch (error) {
       const host = this.#host
       this.#end(error as Error)
@@ -240,7 +241,7 @@ export class Request extends HandledRequest {
       if (this.settled) return
     }
     try {
-      this.callHead(controller, statusCode, fields.toObject(), statusText)
+      this.#await(this.callHead(controller, statusCode, fields.toObject(), statusText))
     } catch (error) {
       this.abort(error)
     }
@@ -256,7 +257,7 @@ export class Request extends HandledRequest {
       }
       const chunk = ownBytes(memory, start, end)
       if (isObserved) this.publish(channels.requestBodyChunkReceived, { request: this, chunk })
-      if (!this.settled) this.callData(this.#controller!, chunk)
+      if (!this.settled) this.#await(this.callData(this.#controller!, chunk))
     } catch (error) {
       this.abort(error)
     }
@@ -274,7 +275,7 @@ export class Request extends HandledRequest {
       this.publish(channels.requestTrailers, { request: this, trailers: controller.rawTrailers })
     }
     try {
-      this.callEnd(controller, trailers.toObject())
+      this.#awaitEnd(this.callEnd(controller, trailers.toObject()))
     } catch (error) {
       this.#notifyError(error as Error)
     }
@@ -310,7 +311,7 @@ export class Request extends HandledRequest {
     this.timings.end = now()
     controller.acceptHead(fields)
     try {
-      this.callUpgrade(controller, statusCode, fields.toObject(), socket)
+      awaitUpgrade(this.callUpgrade(controller, statusCode, fields.toObject(), socket), socket)
       // It is the caller's now. A peer that resets it must not end a process that does not listen; the error that the
       // caller destroyed it with, thrown in a callback for one, is not ours to hide.
       if (!socket.destroyed) socket.on('error', ignoreError)
@@ -333,6 +334,15 @@ export class Request extends HandledRequest {
     if (reason) this.#end(reason as Error)
     else this.fail(endReason('aborted', new RequestAbortedError()))
     if (held) host.onRequestAborted(this, aborted())
+  }
+
+  /** A method of the handler may be an async function: what it rejects with counts as thrown by it. */
+  #await(answer: unknown): void {
+    if (isThenable(answer)) answer.then(undefined, (error: unknown) => this.abort(error))
+  }
+
+  #awaitEnd(answer: unknown): void {
+    if (isThenable(answer)) answer.then(undefined, (error: Error) => this.#notifyError(error))
   }
 
   /** Adds the request's context to the error, unless that is a value of the caller. */
@@ -385,7 +395,7 @@ export class Request extends HandledRequest {
   #notifyError(error: Error): void {
     if (channels.requestError.hasSubscribers) this.publish(channels.requestError, { request: this, error })
     try {
-      this.callError(this.#controller, error)
+      awaitError(this.callError(this.#controller, error), this.#host)
     } catch (thrown) {
       this.#host.onHandlerError(thrown)
     }
@@ -417,6 +427,14 @@ export class Request extends HandledRequest {
 
 function aborted(): EndReason {
   return endReason('aborted', new InformationalError('aborted'))
+}
+
+function awaitUpgrade(answer: unknown, socket: Duplex): void {
+  if (isThenable(answer)) answer.then(undefined, (error: Error) => destroySocket(socket, error))
+}
+
+function awaitError(answer: unknown, host: RequestHost): void {
+  if (isThenable(answer)) answer.then(undefined, (error: unknown) => host.onHandlerError(error))
 }
 
 function destroySocket(socket: Duplex, error: Error): void {
