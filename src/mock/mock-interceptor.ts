@@ -6,23 +6,20 @@ import type { OriginMocks } from './origin-mocks.ts'
 import { eventsText, type MockEvents } from './reply/events-text.ts'
 import {
   computedReply,
-  failingReply,
-  faultyReply,
   fixedReply,
   type MockReplyOptions,
   type MockReplyOptionsCallback,
   type MockResponseCallbackOptions,
   type MockResponseDataHandler,
   type MockResponseOptions,
+  NO_DATA,
   NO_DEFAULTS,
   type Reply,
   type ReplyDefaults,
-  rawReply,
   type UpgradeAcceptor,
-  upgradeReply,
 } from './reply/reply.ts'
 import { readReplyFields } from './reply/reply-fields.ts'
-import type { WireFault, WireScript } from './wire/wire-step.ts'
+import { faultScript, isReplyFault, type WireFault, type WireScript } from './wire/wire-step.ts'
 
 /** The runtime turns a longer delay into 1 ms. */
 const LONGEST_DELAY = 2 ** 31 - 1
@@ -96,7 +93,8 @@ export class MockInterceptor {
 
   /** Fails the request with this value, which reaches the caller unchanged. */
   replyWithError<TError = unknown>(error: TError): MockScope {
-    return this.#add(failingReply(error))
+    if (error === undefined || error === null) throw new InvalidArgumentError('error must be defined')
+    return this.#add({ kind: 'error', error, data: { error } })
   }
 
   /**
@@ -107,17 +105,26 @@ export class MockInterceptor {
    * interceptor.replyRaw(['HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n', 'half', mockWire.reset()])
    */
   replyRaw(steps: WireScript | ((opts: MockResponseCallbackOptions) => WireScript)): MockScope {
-    return this.#add(rawReply(steps))
+    if (steps === null || !['object', 'function'].includes(typeof steps)) {
+      throw new InvalidArgumentError('steps must be iterable')
+    }
+    const script = typeof steps === 'function' ? steps : () => steps
+    return this.#add({ kind: 'raw', script: (opts) => script(opts), data: NO_DATA })
   }
 
   /** Fails as a server or a network does, with the same errors. */
   fault(kind: WireFault): MockScope {
-    return this.#add(faultyReply(kind))
+    if (kind === 'connect-refused' || kind === 'connect-timeout') {
+      return this.#add({ kind: 'unreachable', fault: kind, data: NO_DATA })
+    }
+    if (!isReplyFault(kind)) throw new InvalidArgumentError(`unknown fault: ${String(kind)}`)
+    return this.#add({ kind: 'raw', script: (_opts, protocol) => faultScript(kind, protocol), data: NO_DATA })
   }
 
   /** Accepts an upgrade, a CONNECT or a WebSocket; the function gets the server's end of the connection. */
   replyUpgrade(accept: UpgradeAcceptor): MockScope {
-    return this.#add(upgradeReply(accept))
+    if (typeof accept !== 'function') throw new InvalidArgumentError('a function must accept the socket')
+    return this.#add({ kind: 'upgrade', accept, data: NO_DATA })
   }
 
   /** Replies with server-sent events, until the iterable ends. A function makes it for each request. */

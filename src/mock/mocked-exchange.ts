@@ -62,6 +62,7 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
   #chunk: Buffer | null = null
   #isSourceAtEnd = false
   #isDelivering = false
+  /** Lets the stream of the reply go on. */
   #wake: (() => void) | null = null
 
   /** Throws for invalid request options. */
@@ -241,13 +242,7 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
       }
     }
     this.#isDelivering = false
-    if (request.settled || this.#chunk === null) this.#release()
-  }
-
-  #release(): void {
-    const wake = this.#wake
-    this.#wake = null
-    wake?.()
+    if (request.settled || this.#chunk === null) this.#wake?.()
   }
 
   onDeadline(): void {
@@ -294,7 +289,7 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
     if (content instanceof StreamedContent && isStream(content.source) && !this.#isSourceAtEnd) {
       destroyStream(content.source, null)
     }
-    this.#release()
+    this.#wake?.()
     if (this.#owner.running.delete(this)) this.#owner.onIdle()
   }
 }

@@ -88,12 +88,7 @@ function replaced(fields: FlatHeaders, later: FlatHeaders): FlatHeaders {
     names.add(lower)
     kept.push(name, later[i + 1])
   }
-  const merged: unknown[] = []
-  for (let i = 0; i < fields.length; i += 2) {
-    if (!names.has(lowerCaseName(fields[i] as string))) merged.push(fields[i], fields[i + 1])
-  }
-  merged.push(...kept)
-  return merged
+  return [...fields.filter((_, i) => !names.has(lowerCaseName(fields[i - (i % 2)] as string))), ...kept]
 }
 
 function checkedValue(value: unknown): string | null {

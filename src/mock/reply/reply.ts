@@ -10,13 +10,7 @@ import { ownMembers } from '../../base/object/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { HeaderBlock } from '../../protocol/header-block.ts'
 import type { BodyInput, HeadersInput } from '../../request/dispatch-options.ts'
-import {
-  faultScript,
-  isReplyFault,
-  type WireFault,
-  type WireProtocol,
-  type WireScript,
-} from '../wire/wire-step.ts'
+import type { WireProtocol, WireScript } from '../wire/wire-step.ts'
 import { type ReplyContent, StreamedContent, toContent } from './reply-content.ts'
 import { readReplyFields, toBlock, withDefaults } from './reply-fields.ts'
 
@@ -209,34 +203,8 @@ function withData(made: unknown, opts: MockResponseCallbackOptions): unknown {
   return whenReady(data, (value) => (value === given ? made : { ...(made as object), data: value }))
 }
 
-const NO_DATA: PendingReply = { error: null, statusCode: undefined }
-
-export function failingReply(error: unknown): Reply {
-  if (error === undefined || error === null) throw new InvalidArgumentError('error must be defined')
-  return { kind: 'error', error, data: { error } }
-}
-
-/** The steps may be an iterable, or a function that makes one for each request. */
-export function rawReply(script: WireScript | ((opts: MockResponseCallbackOptions) => WireScript)): Reply {
-  if (typeof script === 'function') return { kind: 'raw', script: (opts) => script(opts), data: NO_DATA }
-  if (typeof script !== 'object' || script === null) throw new InvalidArgumentError('steps must be iterable')
-  return { kind: 'raw', script: () => script, data: NO_DATA }
-}
-
-export function faultyReply(fault: WireFault): Reply {
-  if (isReplyFault(fault)) {
-    return { kind: 'raw', script: (_opts, protocol) => faultScript(fault, protocol), data: NO_DATA }
-  }
-  if (fault === 'connect-refused' || fault === 'connect-timeout') {
-    return { kind: 'unreachable', fault, data: NO_DATA }
-  }
-  throw new InvalidArgumentError(`unknown fault: ${String(fault)}`)
-}
-
-export function upgradeReply(accept: UpgradeAcceptor): Reply {
-  if (typeof accept !== 'function') throw new InvalidArgumentError('a function must accept the socket')
-  return { kind: 'upgrade', accept, data: NO_DATA }
-}
+/** Of a reply whose status is not known beforehand. */
+export const NO_DATA: PendingReply = { error: null, statusCode: undefined }
 
 /** A response without its content. */
 function readHead(given: unknown, responseOptions: unknown, defaults: ReplyDefaults) {

@@ -44,7 +44,9 @@ export function parseSnapshots(value: unknown): ReadSnapshot[] {
 
 function readSnapshot(snapshot: Snapshot): Snapshot {
   const { request, responses, callCount = 0, timestamp = new Date(0).toISOString() } = snapshot
-  if (typeof request?.url !== 'string' || typeof request.method !== 'string' || !isFilled(responses)) {
+  // Without a response, there is nothing to replay.
+  const isFilled = Array.isArray(responses) && responses.length > 0
+  if (typeof request?.url !== 'string' || typeof request.method !== 'string' || !isFilled) {
     throw new TypeError('a snapshot has a request and responses')
   }
   return {
@@ -53,11 +55,6 @@ function readSnapshot(snapshot: Snapshot): Snapshot {
     callCount,
     timestamp,
   }
-}
-
-/** Without a response, there is nothing to replay. */
-function isFilled(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 0
 }
 
 function readResponse(response: SnapshotResponse): SnapshotResponse {

@@ -70,7 +70,7 @@ export class WireH2Peer extends WirePeer {
   override onClosed(): void {
     super.onClosed()
     this.stream = 0
-    this.#openWindow()
+    this.#onWindow?.()
   }
 
   #onFrame(type: number, flags: number, id: number, payload: Buffer): void {
@@ -84,11 +84,11 @@ export class WireH2Peer extends WirePeer {
       case WINDOW_UPDATE:
         if (id === 0) this.#connectionWindow += payload.readUInt32BE(0)
         else this.#streamWindow += payload.readUInt32BE(0)
-        this.#openWindow()
+        this.#onWindow?.()
         return
       case RST_STREAM:
         if (id === this.stream) this.stream = 0
-        this.#openWindow()
+        this.#onWindow?.()
         return
       case HEADERS:
         if (id !== this.stream) this.#streamWindow = this.#initialWindow
@@ -116,12 +116,6 @@ export class WireH2Peer extends WirePeer {
       }
     }
     this.#writer.settingsAck()
-  }
-
-  #openWindow(): void {
-    const wake = this.#onWindow
-    this.#onWindow = null
-    wake?.()
   }
 
   protected override async *responseSteps(

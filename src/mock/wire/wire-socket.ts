@@ -39,7 +39,7 @@ export class WireSocket extends Duplex {
     this.ref()
     this.on('close', () => {
       this.unref()
-      this.#release()
+      this.#wake?.()
       this.listener?.onClosed()
     })
   }
@@ -56,7 +56,7 @@ export class WireSocket extends Duplex {
   }
 
   override _read(): void {
-    this.#release()
+    this.#wake?.()
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
@@ -95,12 +95,6 @@ export class WireSocket extends Duplex {
   /** The connection breaks. */
   reset(code: string): void {
     this.destroy(systemError(code))
-  }
-
-  #release(): void {
-    const wake = this.#wake
-    this.#wake = null
-    wake?.()
   }
 }
 
