@@ -45,13 +45,8 @@ export class Socks5Hop implements TunnelHop, Socks5Proxy {
 
   dial(localAddress: string | null, details: ConnectDetails, callback: OnTunnel): void {
     const { hostname, host, port } = this.address
-    const target = {
-      hostname,
-      host,
-      port: String(port),
-      protocol: this.#isSecure ? 'https:' : 'http:',
-      localAddress,
-    }
+    const protocol = this.#isSecure ? 'https:' : 'http:'
+    const target = { hostname, host, port: String(port), protocol, localAddress }
     if (this.#callersDial !== null) {
       this.#callersDial(target, (error, socket) => {
         if (socket && !error) callback(null, socket)
