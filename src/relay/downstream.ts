@@ -305,16 +305,17 @@ export class Downstream implements DispatchController, AttemptProgress {
     const answer: unknown = this.#isShared
       ? runIn(this.#context, method, this.handler, ...args)
       : Reflect.apply(method, this.handler, args)
-    if (isThenable(answer)) answer.then(undefined, (error: Error) => this.#onRejected(name, args, error))
+    if (isThenable(answer)) this.#await(answer, name, args)
   }
 
-  /** A method that is an async function has failed: the same as if it had thrown. */
-  #onRejected(name: keyof DispatchHandler, args: readonly unknown[], error: Error): void {
-    this.contain(() => {
+  /** A method that is an async function: what it rejects with counts as thrown. */
+  #await(answer: Promise<unknown>, name: keyof DispatchHandler, args: readonly unknown[]): void {
+    const fail = (error: Error): void => {
       if (name === 'onResponseEnd') this.#call('onResponseError', this, error)
       else if (name === 'onRequestUpgrade') (args[3] as Duplex).destroy(error)
       else throw error
-    })
+    }
+    answer.then(undefined, (error: Error) => this.contain(() => fail(error)))
   }
 }
 

@@ -338,11 +338,16 @@ export class Request extends HandledRequest {
 
   /** A method of the handler may be an async function: what it rejects with counts as thrown by it. */
   #await(answer: unknown): void {
-    if (isThenable(answer)) answer.then(undefined, (error: unknown) => this.abort(error))
+    if (isThenable(answer)) this.#whenRejected(answer, this.abort)
   }
 
   #awaitEnd(answer: unknown): void {
-    if (isThenable(answer)) answer.then(undefined, (error: Error) => this.#notifyError(error))
+    if (isThenable(answer)) this.#whenRejected(answer, this.#notifyError)
+  }
+
+  /** Apart from the check, which would allocate a scope for every call otherwise. */
+  #whenRejected(answer: Promise<unknown>, act: (this: this, error: Error) => void): void {
+    answer.then(undefined, (error: Error) => act.call(this, error))
   }
 
   /** Adds the request's context to the error, unless that is a value of the caller. */
