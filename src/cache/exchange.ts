@@ -6,13 +6,14 @@
 import type { Duplex } from 'node:stream'
 import { RequestAbortedError } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
-import { Attempt, type AttemptOwner } from '../relay/attempt.ts'
+import type { Attempt } from '../relay/attempt.ts'
 import type { BodyReader } from '../relay/body-log.ts'
 import { DiscardedBody } from '../relay/discarded-body.ts'
 import type { Downstream } from '../relay/downstream.ts'
 import { isUpstreamFault } from '../relay/error-facts.ts'
 import { announcedLength, hasField } from '../relay/fields.ts'
 import { OwnReceived } from '../relay/own-received.ts'
+import { RelayedRequest } from '../relay/relayed-request.ts'
 import type { RequestView } from '../relay/request-view.ts'
 import {
   type Followed,
@@ -22,7 +23,7 @@ import {
   type ResponseFacts as RelayedFacts,
   withFollowed,
 } from '../relay/response-facts.ts'
-import type { Head, ResponseSource } from '../relay/response-source.ts'
+import type { Head } from '../relay/response-source.ts'
 import type { CacheHost, Plan } from './cache-host.ts'
 import { confirmed, RewritingReader } from './confirming.ts'
 import type { UnderWay } from './exchanges.ts'
@@ -55,12 +56,10 @@ type Mode =
   | 'discarding'
   | { readonly confirmed: ResponseFacts }
 
-export class Exchange implements AttemptOwner, ResponseSource, UnderWay {
+export class Exchange extends RelayedRequest implements UnderWay {
   readonly view: RequestView
   readonly #plan: Plan
   readonly #host: CacheHost
-  readonly #downstream: Downstream
-  readonly #attempt: Attempt
   /** Null if no request may follow this one. */
   readonly #followers: Followers | null
   #mode: Mode = 'waiting'
@@ -80,33 +79,31 @@ export class Exchange implements AttemptOwner, ResponseSource, UnderWay {
 
   /** @param adopted Those who wait for the response, of a request that is sent again. */
   constructor(host: CacheHost, downstream: Downstream, plan: Plan, adopted: Followers | null = null) {
+    super({ opts: plan.view.opts, handler: downstream.handler, dispatch: host.dispatch }, downstream)
     this.view = plan.view
     this.#host = host
-    this.#downstream = downstream
     this.#plan = plan
-    // Those who follow may have to give it up in its queue.
-    this.#attempt = new Attempt(this, downstream, true)
-    const giveUp = (reason: unknown): void => this.#attempt.abort(reason)
+    const giveUp = (reason: unknown): void => this.attempt.abort(reason)
     this.#followers = plan.sharedId === null ? null : new Followers(host, plan, giveUp)
     if (adopted !== null) this.#followers?.adopt(adopted)
-    if (!downstream.settled) downstream.source = this
   }
 
-  send(): boolean {
+  override send(): boolean {
     const { entry, view } = this.#plan
     const conditions = entry === null ? null : conditionsOf(entry, view.headers)
     this.#isConditional = conditions !== null
-    const opts =
-      conditions === null
-        ? view.opts
-        : { ...view.opts, headers: conditionalHeaders(view.headers, conditions) as Record<string, string> }
+    if (conditions !== null) {
+      const headers = conditionalHeaders(view.headers, conditions) as Record<string, string>
+      this.opts = { ...this.opts, headers }
+    }
     this.#host.exchanges.add(this)
     try {
-      return this.#attempt.send(this.#host.dispatch, opts)
+      // Those who follow may have to give it up in its queue.
+      return this.begin(this.downstream, true).send(this.dispatch!, this.opts)
     } catch (error) {
       this.#leave()
       this.#followers?.release(false)
-      this.#downstream.fail(error as Error)
+      this.downstream.fail(error as Error)
       return true
     }
   }
@@ -122,35 +119,31 @@ export class Exchange implements AttemptOwner, ResponseSource, UnderWay {
   }
 
   /** The caller gives up. If others wait for the response, it goes on for them. */
-  abort(reason: unknown): void {
+  override abort(reason: unknown): void {
     if (this.#mode === 'waiting' && this.#followers?.outlive()) return
     this.#followers?.release(false)
-    this.#attempt.abort(reason)
+    super.abort(reason)
   }
 
-  pause(): void {
+  override pause(): void {
     if (this.#mode !== 'passing') return
     // Those who wait for the end of the body must not wait for a caller that does not read.
     this.#followers?.release(true)
-    this.#attempt.pause()
+    super.pause()
   }
 
-  resume(): void {
-    this.#attempt.resume()
-  }
-
-  onStarted({ controller }: Attempt, context: unknown): void {
+  override onStarted({ controller }: Attempt, context: unknown): void {
     this.#context = context
     this.#requestTime = Date.now()
     this.#host.presenter.maxResponseSize = controller!.maxResponseSize
-    if (!this.#downstream.started) this.#downstream.start(context, controller)
+    if (!this.downstream.started) this.downstream.start(context, controller)
   }
 
-  onHead(attempt: Attempt, head: Head): void {
+  override onHead(attempt: Attempt, head: Head): void {
     const { statusCode, headers } = head
     const { settings } = this.#host
     if (statusCode < 200) {
-      this.#downstream.head(head, attempt.controller)
+      super.onHead(attempt, head)
       return
     }
     // What follows would be stored as one response with what came before.
@@ -184,40 +177,40 @@ export class Exchange implements AttemptOwner, ResponseSource, UnderWay {
 
   /** Nobody gets the body of the response; null if it has none. */
   #discard(headers: HeaderObject | null): void {
-    this.#discarded = new DiscardedBody(() => this.#attempt.abort())
+    this.#discarded = new DiscardedBody(() => this.attempt.abort())
     this.#discarded.begin(headers, headers !== null)
   }
 
-  onData(_attempt: Attempt, chunk: Buffer): void {
+  override onData(attempt: Attempt, chunk: Buffer): void {
     this.#discarded?.take(chunk.length)
     this.#storing?.write(chunk)
     if (this.#mode !== 'passing') return
     if (this.#storing?.active === false) this.#followers?.release(true)
-    this.#downstream.data(chunk)
+    super.onData(attempt, chunk)
   }
 
-  onEnd({ controller }: Attempt, trailers: HeaderObject): void {
+  override onEnd(attempt: Attempt, trailers: HeaderObject): void {
     const mode = this.#mode
     const body = this.#storing?.finish(this.view.key.method === 'HEAD') ?? null
     this.#leave()
     if (mode === 'passing') {
       if (body === null) this.#followers?.release(false)
       else this.#followers?.serve({ ...this.#storing!.value, body }, this.#facts)
-      this.#downstream.end(trailers, controller)
+      super.onEnd(attempt, trailers)
     } else this.#onDiscarded()
   }
 
-  onUpgrade({ controller }: Attempt, head: Head, socket: Duplex): void {
+  override onUpgrade(attempt: Attempt, head: Head, socket: Duplex): void {
     this.#leave()
     this.#followers?.release(false)
-    this.#downstream.upgrade(head, socket, controller)
+    super.onUpgrade(attempt, head, socket)
   }
 
-  onFailed(_attempt: Attempt, error: Error): void {
+  override onFailed(attempt: Attempt, error: Error): void {
     const mode = this.#mode
     this.#leave()
     this.#storing?.abandon(error)
-    const isWanted = !this.#downstream.aborted || this.#followers?.isFirstGone === true
+    const isWanted = !this.downstream.aborted || this.#followers?.isFirstGone === true
     if (mode === 'discarding' || mode === 'sharing') return
     if (mode !== 'waiting' && mode !== 'passing' && isWanted) {
       this.#onDiscarded()
@@ -233,7 +226,7 @@ export class Exchange implements AttemptOwner, ResponseSource, UnderWay {
     }
     discardBody(this.#plan.entry?.body)
     this.#followers?.release(false)
-    this.#downstream.fail(error)
+    super.onFailed(attempt, error)
   }
 
   /** The response that nobody gets has ended, or was given up. */
@@ -244,7 +237,7 @@ export class Exchange implements AttemptOwner, ResponseSource, UnderWay {
       // The 304 was about another response: what is stored is of no use.
       this.#host.access.delete(plan.entryKey)
       discardBody(plan.entry?.body)
-      new Exchange(this.#host, this.#downstream, { ...plan, entry: null }, this.#followers).send()
+      new Exchange(this.#host, this.downstream, { ...plan, entry: null }, this.#followers).send()
     }
   }
 
@@ -265,7 +258,7 @@ export class Exchange implements AttemptOwner, ResponseSource, UnderWay {
       return new RewritingReader(reader, this.#storing, () => this.#leave())
     }
     const answering = { handling, facts: this.#facts, wrap: left === 'body' ? wrap : null }
-    presenter.present(view, this.#downstream, { ...value, body }, answering).start()
+    presenter.present(view, this.downstream, { ...value, body }, answering).start()
   }
 
   get #followed(): Followed {
@@ -288,7 +281,7 @@ export class Exchange implements AttemptOwner, ResponseSource, UnderWay {
     this.#leave()
     const handling = this.#handling(status === null ? {} : { status })
     const facts = { ...this.#facts, isStored: true }
-    this.#host.presenter.present(view, this.#downstream, entry!, { handling, facts, isStale: true }).start()
+    this.#host.presenter.present(view, this.downstream, entry!, { handling, facts, isStale: true }).start()
     this.#followers?.release(false)
   }
 
@@ -318,7 +311,7 @@ export class Exchange implements AttemptOwner, ResponseSource, UnderWay {
     if (stored && shared && announcedLength(value as CacheValue) !== null && method !== 'HEAD') {
       this.#mode = 'sharing'
       const body = this.#storing!.read()
-      this.#followers!.share(this.#downstream, shown, {
+      this.#followers!.share(this.downstream, shown, {
         value: value as CacheValue,
         body,
         facts: this.#facts,
@@ -327,8 +320,8 @@ export class Exchange implements AttemptOwner, ResponseSource, UnderWay {
     }
     this.#mode = 'passing'
     const received = headers === head.headers ? controller : new OwnReceived(headers, controller!, null)
-    this.#downstream.head(shown, received, this.#facts)
-    if (this.#downstream.paused) this.pause()
+    this.downstream.head(shown, received, this.#facts)
+    if (this.downstream.paused) this.pause()
   }
 
   /** What to store, or why nothing is stored. */

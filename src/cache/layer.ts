@@ -16,7 +16,7 @@ import { withPartition } from '../relay/target-uri.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
-import type { HeldRequests } from '../request/dispatching.ts'
+import { type HeldRequests, isCall } from '../request/dispatching.ts'
 import type { CacheHost } from './cache-host.ts'
 import { Exchange } from './exchange.ts'
 import { Exchanges } from './exchanges.ts'
@@ -65,15 +65,16 @@ export class CacheLayer implements CacheHost {
   }
 
   handle(opts: DispatchOptions, handler: DispatchHandler): boolean {
-    if (!isObject(opts) || !isObject(handler) || !isComplete(handler)) return this.dispatch(opts, handler)
+    if (!isCall(opts, handler) || !isComplete(handler)) return this.dispatch(opts, handler)
     const { method } = opts
     if (typeof method !== 'string' || opts.upgrade || method === 'CONNECT')
       return this.dispatch(opts, handler)
     const origin = this.#originOf(opts)
     // A jar adds its cookies further inside, where the key does not see them.
-    if (origin === null || isObject(opts.cookies)) return this.#pass(opts, handler, 'bypass')
+    const hasJar = typeof opts.cookies === 'object' && opts.cookies !== null
+    if (origin === null || hasJar) return this.#pass(opts, handler)
     const isStorable = this.settings.methods.has(method)
-    if (!isStorable && SAFE_METHODS.has(method)) return this.#pass(opts, handler, 'bypass')
+    if (!isStorable && SAFE_METHODS.has(method)) return this.#pass(opts, handler)
     let request = opts
     let view: RequestView | null
     try {
@@ -88,8 +89,9 @@ export class CacheLayer implements CacheHost {
     if (view === null) return this.dispatch(request, handler)
     const downstream = new Downstream(handler, true)
     if (!isStorable) return this.#forward(view, downstream, undefined, view.key, 'method')
-    if (view.control['no-store'] === true) return this.#pass(view.opts, handler, 'bypass')
-    return this.#lookUp(view, downstream)
+    if (view.control['no-store'] === true) return this.#pass(view.opts, handler)
+    // A response to GET answers HEAD as well (RFC 9111 §4).
+    return this.#lookUp(view, downstream, method === 'HEAD' ? { ...view.key, method: 'GET' } : view.key)
   }
 
   /** Null if the cache has no part in it: no origin, or not one of those that it is for. */
@@ -107,37 +109,23 @@ export class CacheLayer implements CacheHost {
     key.origin = withPartition(key.origin, partition)
   }
 
-  #pass(opts: DispatchOptions, handler: DispatchHandler, reason: ForwardReason): boolean {
+  #pass(opts: DispatchOptions, handler: DispatchHandler): boolean {
     if (this.settings.cacheStatus === null) return this.dispatch(opts, handler)
     const view = viewPassing(opts)
-    return this.#forward(view, new Downstream(handler, true), undefined, view.key, reason)
+    return this.#forward(view, new Downstream(handler, true), undefined, view.key, 'bypass')
   }
 
-  #lookUp(view: RequestView, downstream: Downstream): boolean {
-    // A response to GET answers HEAD as well (RFC 9111 §4).
-    return this.#find(
-      view,
-      downstream,
-      view.key.method === 'HEAD' ? { ...view.key, method: 'GET' } : view.key,
-    )
-  }
-
-  #find(view: RequestView, downstream: Downstream, key: CacheKey): boolean {
+  #lookUp(view: RequestView, downstream: Downstream, key: CacheKey): boolean {
     const found = this.access.get(key, Date.now())
-    if (!(found instanceof Promise)) return this.#onFound(view, downstream, found, key)
+    if (!(found instanceof Promise)) return this.#respond(view, downstream, found, key)
     const held = new HeldCall(view.opts, downstream, this.#held)
     downstream.announce()
     void found.then((answer) => {
       if (!held.release()) discardBody(answer?.body)
       // Outside of any call that could report what is thrown.
-      else downstream.contain(() => void this.#onFound(view, downstream, answer, key))
+      else downstream.contain(() => void this.#respond(view, downstream, answer, key))
     })
     return true
-  }
-
-  #onFound(view: RequestView, downstream: Downstream, found: Found | undefined, key: CacheKey): boolean {
-    if (found === undefined && key.method !== view.key.method) return this.#find(view, downstream, view.key)
-    return this.#respond(view, downstream, found, key)
   }
 
   #respond(
@@ -146,6 +134,8 @@ export class CacheLayer implements CacheHost {
     stored: Found | undefined,
     foundKey: CacheKey,
   ): boolean {
+    if (stored === undefined && foundKey.method !== view.key.method)
+      return this.#lookUp(view, downstream, view.key)
     const found = this.#selected(stored)
     const onlyIfCached = view.control['only-if-cached'] === true
     const now = Date.now()
@@ -236,8 +226,4 @@ export class CacheLayer implements CacheHost {
       this.access.delete(changed)
     }
   }
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null
 }

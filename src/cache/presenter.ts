@@ -64,11 +64,11 @@ export class Presenter {
   }
 
   headOf(value: CacheValue, isStale: boolean, handling: Handling, presentation: Presentation = WHOLE): Head {
-    const { statusMessage: statusText, ...head } = presentedHead(value, presentation)
+    const head = presentedHead(value, presentation)
     head.headers['age'] = String(ageOf(value, Date.now()))
     if (isStale) head.headers['warning'] = STALE_WARNING
     if (this.#name !== null) addCacheStatus(head.headers, this.#name, handling)
-    return { ...head, statusText }
+    return head
   }
 
   present(view: RequestView, downstream: Downstream, entry: Found, answering: Answering): Serving {

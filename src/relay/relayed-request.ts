@@ -29,11 +29,11 @@ export abstract class RelayedRequest implements AttemptOwner, ResponseSource {
   /** The one that runs, or the last one. */
   attempt!: Attempt
 
-  constructor({ opts, handler, dispatch, held }: Call) {
+  constructor({ opts, handler, dispatch, held }: Call, downstream: Downstream = new Downstream(handler)) {
     this.opts = opts
     this.dispatch = dispatch
     this.held = held
-    this.downstream = new Downstream(handler)
+    this.downstream = downstream
   }
 
   /** Another attempt begins. It is aborted or paused if the request is. */

@@ -2,6 +2,7 @@
 import { setOwn } from '../../base/object/own-record.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { fieldLines, fieldText, singleField, trimmed } from '../../relay/fields.ts'
+import type { Head } from '../../relay/response-source.ts'
 import type { CacheValue } from '../store/cache-store.ts'
 import { dateField } from './date-field.ts'
 import { isWeak, listsTag } from './validators.ts'
@@ -87,32 +88,29 @@ function partOf(text: string, length: number): Presentation {
 }
 
 /** The head of a response that is not the stored one as it is. */
-export function presentedHead(
-  entry: CacheValue,
-  presentation: Presentation,
-): { statusCode: number; statusMessage: string; headers: HeaderObject } {
-  const { statusCode, statusMessage } = entry
+export function presentedHead(entry: CacheValue, presentation: Presentation): Head {
+  const { statusCode, statusMessage: statusText } = entry
   switch (presentation.kind) {
     case 'whole':
-      return { statusCode, statusMessage, headers: copyHeaders(entry.headers) }
+      return { statusCode, headers: copyHeaders(entry.headers), statusText }
     case 'not-modified':
       return {
         statusCode: 304,
-        statusMessage: 'Not Modified',
         headers: copyHeaders(entry.headers, OF_NOT_MODIFIED),
+        statusText: 'Not Modified',
       }
     case 'part': {
       const headers = copyHeaders(entry.headers)
       const { start, end } = presentation.range
       headers['content-length'] = String(end - start)
       headers['content-range'] = `bytes ${start}-${end - 1}/${presentation.length}`
-      return { statusCode: 206, statusMessage: 'Partial Content', headers }
+      return { statusCode: 206, headers, statusText: 'Partial Content' }
     }
     case 'unsatisfiable': {
       const headers = copyHeaders(entry.headers, ['date'])
       headers['content-range'] = `bytes */${presentation.length}`
       headers['content-length'] = '0'
-      return { statusCode: 416, statusMessage: 'Range Not Satisfiable', headers }
+      return { statusCode: 416, headers, statusText: 'Range Not Satisfiable' }
     }
   }
 }

@@ -30,18 +30,32 @@ export function sizeOf(blocks: readonly Buffer[]): number {
 /** Handlers get copies: a caller's change must not reach the next caller. */
 export function readerOf(body: FoundBody, range: ByteRange | null): BodyReader {
   if (body instanceof StoredStream) return body.reader(range)
-  const pieces = piecesOf(body, range)
-  return { read: () => pieces.next().value ?? null, close() {} }
+  return new BlockReader(body, range ?? { start: 0, end: Number.POSITIVE_INFINITY })
 }
 
-function* piecesOf(blocks: readonly Buffer[], range: ByteRange | null): Generator<Buffer, undefined> {
-  let position = 0
-  for (const block of blocks) {
-    const start = range === null ? 0 : Math.max(0, range.start - position)
-    const end = range === null ? block.length : Math.min(block.length, range.end - position)
-    position += block.length
-    if (start < end) yield copyBytes(block, start, end)
+class BlockReader implements BodyReader {
+  readonly #blocks: readonly Buffer[]
+  readonly #range: ByteRange
+  #index = 0
+  #position = 0
+
+  constructor(blocks: readonly Buffer[], range: ByteRange) {
+    this.#blocks = blocks
+    this.#range = range
   }
+
+  read(): Buffer | null {
+    while (this.#index < this.#blocks.length) {
+      const block = this.#blocks[this.#index++]!
+      const start = Math.max(0, this.#range.start - this.#position)
+      const end = Math.min(block.length, this.#range.end - this.#position)
+      this.#position += block.length
+      if (start < end) return copyBytes(block, start, end)
+    }
+    return null
+  }
+
+  close(): void {}
 }
 
 /** A body that is not going to be read must not keep a file or a socket open. */

@@ -127,12 +127,19 @@ export class StoreAccess {
     const body =
       blocksOf(found.body) ??
       new StoredStream(found.body as AsyncIterable<Uint8Array>, announced, { onFlaw, onFailure })
+    const { statusCode, statusMessage, vary, cachedAt, staleAt, deleteAt } = found
     const { headers, cacheControlDirectives, etag } = found as Partial<CacheValue>
+    // Not a spread: the copy of a copy takes several times the memory.
     return {
-      ...found,
+      statusCode,
+      statusMessage,
       headers: headers ?? {},
-      cacheControlDirectives: cacheControlDirectives ?? {},
+      vary,
       etag: etag ?? undefined,
+      cacheControlDirectives: cacheControlDirectives ?? {},
+      cachedAt,
+      staleAt,
+      deleteAt,
       body,
     }
   }

@@ -2,15 +2,21 @@
 import { ownMembers } from '../../base/object/own-options.ts'
 import type { CacheKey, CacheValue } from './cache-store.ts'
 
-const OF_KEY = { origin: 'string', method: 'string', path: 'string' } as const
-const OF_VALUE = { statusCode: 'number', cachedAt: 'number', staleAt: 'number', deleteAt: 'number' } as const
-const MAYBE_OF_VALUE = {
+const OF_KEY = Object.entries({ origin: 'string', method: 'string', path: 'string' })
+const MAYBE_OF_KEY = Object.entries({ headers: 'object' })
+const OF_VALUE = Object.entries({
+  statusCode: 'number',
+  cachedAt: 'number',
+  staleAt: 'number',
+  deleteAt: 'number',
+})
+const MAYBE_OF_VALUE = Object.entries({
   statusMessage: 'string',
   headers: 'object',
   cacheControlDirectives: 'object',
   vary: 'object',
   etag: 'string',
-} as const
+})
 
 /** The options of a store; `limits` are the defaults of those that are non-negative integers. */
 export function storeOptions<T extends object, L extends keyof T & string>(
@@ -33,7 +39,7 @@ export function storeOptions<T extends object, L extends keyof T & string>(
 export function checkKey(key: CacheKey): void {
   expect('key', key, 'object')
   expectAll('key', key, OF_KEY, false)
-  expectAll('key', key, { headers: 'object' }, true)
+  expectAll('key', key, MAYBE_OF_KEY, true)
 }
 
 export function checkValue(value: CacheValue): void {
@@ -59,10 +65,10 @@ export function urlOf({ origin, path }: CacheKey): string {
 function expectAll(
   of: string,
   record: object,
-  types: Readonly<Record<string, string>>,
+  types: readonly (readonly [string, string])[],
   mayLack: boolean,
 ): void {
-  for (const [name, type] of Object.entries(types)) {
+  for (const [name, type] of types) {
     const value = (record as Record<string, unknown>)[name]
     if (value !== undefined || !mayLack) expect(`${of}.${name}`, value, type)
   }

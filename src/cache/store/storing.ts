@@ -38,7 +38,10 @@ export class Storing {
     const announced = announcedLength(this.value)
     if (announced !== null && announced > this.#limit) return OVER
     if (shared || this.#access.takesWhole) return { at: 'collecting', log: new BodyLog(), isRead: false }
-    const stream = this.#access.createWriteStream(this.key, this.value, () => this.#onStreamError())
+    const stream = this.#access.createWriteStream(this.key, this.value, () => {
+      this.#state = OVER
+      this.#access.delete(this.key)
+    })
     return stream === undefined ? OVER : { at: 'writing', stream }
   }
 
@@ -105,11 +108,6 @@ export class Storing {
     } else if (state.at === 'collecting' && error !== undefined) {
       state.log.fail(error)
     }
-  }
-
-  #onStreamError(): void {
-    this.#state = OVER
-    this.#access.delete(this.key)
   }
 }
 
