@@ -20,7 +20,7 @@ import { WrappingHandler } from './wrapping-handler.ts'
  *   }
  * }
  */
-export class DecoratorHandler extends WrappingHandler implements DispatchHandler {
+export class DecoratorHandler extends WrappingHandler {
   readonly #handler: DispatchHandler
 
   constructor(handler: DispatchHandler | LegacyDispatchHandler) {

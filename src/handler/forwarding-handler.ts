@@ -10,7 +10,7 @@ import { WrappingHandler } from './wrapping-handler.ts'
 
 type BodySentHook = NonNullable<DispatchHandler['onBodySent']>
 
-export abstract class ForwardingHandler extends WrappingHandler implements DispatchHandler {
+export abstract class ForwardingHandler extends WrappingHandler {
   readonly #inner: DispatchHandler
 
   constructor(inner: DispatchHandler) {

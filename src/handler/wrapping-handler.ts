@@ -9,7 +9,7 @@ import type { DispatchController, DispatchHandler } from '../request/dispatch-ha
 import { answerOlderCalls } from './older-calls.ts'
 
 /** The base of `DecoratorHandler`. It has no field that a subclass of a program could have as well. */
-export abstract class WrappingHandler {
+export abstract class WrappingHandler implements DispatchHandler {
   readonly #inner: DispatchHandler
 
   constructor(inner: DispatchHandler) {
