@@ -13,10 +13,10 @@ export type Lateness = 'head' | 'body' | 'nothing'
 
 /** The exchanges that share a connection, as each of them sees it. */
 export interface ExchangeRegister<E> {
-  /** The stream has ended, and the consumer is pausing before the end of the response. */
-  holdBack(exchange: E): void
-  /** Something of the response came: `rearm` is called when all that came with it has been seen. */
-  onActivity(exchange: E): void
+  /** Their streams have ended, and their consumers pause before the end of the response. */
+  readonly heldBack: Set<E>
+  /** Something of their responses came: `rearm` is called when all that came with it has been seen. */
+  readonly active: E[]
   /** Whether the exchange keeps the process alive, which it does unless it is said. */
   refer(exchange: E, on: boolean): void
 }

@@ -34,6 +34,7 @@ const LONGEST_UNSENT = 1000
 /** Shared by the connections to one origin. */
 export { HeadParsers }
 
+/** Many fields, because its parts are separate objects, each in one. */
 export class Http1Connection
   implements
     Connection,
@@ -48,6 +49,8 @@ export class Http1Connection
   readonly #owner: ConnectionOwner
   readonly #settings: ConnectionSettings
   readonly times: ConnectTimes
+  readonly multiplexes = false
+  readonly isLimitKnown = true
   readonly #parser: ResponseParser
   readonly #reuse = new Reuse()
   /** Written and not answered, in the order of their responses. */
@@ -77,14 +80,6 @@ export class Http1Connection
     this.#sender = new Http1Sender(this, transport, this.#deadline, this.#reuse)
     this.#parser = new ResponseParser(this.#exchange, parsers)
     transport.attach(this)
-  }
-
-  get multiplexes(): boolean {
-    return false
-  }
-
-  get isLimitKnown(): boolean {
-    return true
   }
 
   get running(): number {

@@ -38,12 +38,14 @@ const TERMINATED: ProtocolFailure = {
   message: 'the connection has ended',
 }
 
+/** Many fields, because its parts are separate objects, each in one. */
 export class Http2Connection implements Connection, TransportSink, ConnectionSink, ExchangeHost, Http2Host {
   readonly settings: Http2Settings
   readAt = 0
   readonly #transport: Transport
   readonly #owner: ConnectionOwner
   readonly times: ConnectTimes
+  readonly multiplexes = true
   readonly #engine: ClientEngine
   readonly #liveness: Http2Liveness
   readonly exchanges: Http2Exchanges
@@ -105,10 +107,6 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
       !this.#unexplained.isEmpty ||
       this.refusals.isFull(this.exchanges.running)
     )
-  }
-
-  get multiplexes(): boolean {
-    return true
   }
 
   onLimitsChanged(): void {
@@ -196,7 +194,7 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
 
   destroy(reason: EndReason): void {
     this.close(reason)
-    for (const exchange of this.exchanges.heldBack()) exchange.onLost(reason)
+    for (const exchange of [...this.exchanges.heldBack]) exchange.onLost(reason)
   }
 
   retire(reason: EndReason): void {
@@ -209,7 +207,7 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
     this.exchanges.onSettled(exchange, this.isOver)
     this.#roomMade = true
     this.output.schedule()
-    if (this.state.at === 'lingering' && !this.exchanges.areHeldBack) {
+    if (this.state.at === 'lingering' && this.exchanges.heldBack.size === 0) {
       this.#enter({ ...this.state, at: 'ended' })
       this.#reportState()
       this.#owner.onCapacity()
@@ -293,7 +291,7 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
     if (!this.isOver) this.#end(this.#peerFault ?? ends.transportClosed(error, this.socketInfo()))
     if (this.state.at !== 'closing') return
     // Responses that are complete here are still wanted by consumers that pause.
-    this.#enter({ ...this.state, at: this.exchanges.areHeldBack ? 'lingering' : 'ended' })
+    this.#enter({ ...this.state, at: this.exchanges.heldBack.size > 0 ? 'lingering' : 'ended' })
     this.#returnUnprocessed()
     this.#reportState()
     this.#owner.onCapacity()

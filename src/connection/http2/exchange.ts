@@ -254,7 +254,7 @@ export class Http2Exchange
   #markActive(): void {
     if (this.#isActive) return
     this.#isActive = true
-    this.#host.exchanges.onActivity(this)
+    this.#host.exchanges.active.push(this)
   }
 
   /** Nothing more comes from this exchange; its request has settled, or goes to another one. */
@@ -317,7 +317,7 @@ export class Http2Exchange
     if (request.paused || this.#backlog !== null) {
       this.#trailers = trailers ?? HeaderBlock.EMPTY
       this.deadline.disarm()
-      this.#host.exchanges.holdBack(this)
+      this.#host.exchanges.heldBack.add(this)
       return
     }
     if (this.#sending !== 'held' && !this.stream.isClosed) {
@@ -340,13 +340,13 @@ export class Http2Exchange
   }
 
   #awaitUpload(): void {
-    this.#unsent = this.stream.unsent
+    this.#unsent = this.stream.queue.bytes
     this.awaitBody(this.request)
   }
 
   /** A server that neither takes the rest of an upload nor says so must not keep a stream for ever. */
   #onUploadDeadline(): void {
-    const isStuck = this.stream.unsent > 0 && this.stream.unsent >= this.#unsent
+    const isStuck = this.stream.queue.bytes > 0 && this.stream.queue.bytes >= this.#unsent
     if (isStuck) this.#giveUp()
     else this.#awaitUpload()
   }

@@ -12,25 +12,16 @@ export class Http2Exchanges implements ExchangeRegister<Http2Exchange> {
   /** All that there have been, those that run included. */
   begun = 0
   /** Their streams have ended, but their consumers pause before the end of the response. */
-  readonly #heldBack = new Set<Http2Exchange>()
+  readonly heldBack: Set<Http2Exchange> = new Set<Http2Exchange>()
   /** Of exchanges that have ended, their timers still running: the next exchange takes one. */
   readonly #deadlines: Deadline[] = []
   /** Exchanges that the present read brought something for. Most of them end with it, and need no timer. */
-  readonly #active: Http2Exchange[] = []
+  readonly active: Http2Exchange[] = []
   /** Tunnels that wait for nothing: alone they do not keep the process alive. */
   readonly #unreferenced = new Set<Http2Exchange>()
 
   constructor(transport: Transport) {
     this.#transport = transport
-  }
-
-  get areHeldBack(): boolean {
-    return this.#heldBack.size > 0
-  }
-
-  /** A copy: what is done to them may change the set. */
-  heldBack(): Http2Exchange[] {
-    return [...this.#heldBack]
   }
 
   nextDeadline(): Deadline {
@@ -45,7 +36,7 @@ export class Http2Exchanges implements ExchangeRegister<Http2Exchange> {
   /** `isLast`: the connection is over, and its timers of no use. */
   onSettled(exchange: Http2Exchange, isLast: boolean): void {
     this.running--
-    if (this.#heldBack.size > 0) this.#heldBack.delete(exchange)
+    if (this.heldBack.size > 0) this.heldBack.delete(exchange)
     if (isLast) exchange.takeDeadline().dispose()
     else this.#deadlines.push(exchange.takeDeadline())
     if (this.#unreferenced.size > 0) this.refer(exchange, true)
@@ -57,17 +48,9 @@ export class Http2Exchanges implements ExchangeRegister<Http2Exchange> {
     this.#transport.setReferenced(this.running > this.#unreferenced.size)
   }
 
-  holdBack(exchange: Http2Exchange): void {
-    this.#heldBack.add(exchange)
-  }
-
-  onActivity(exchange: Http2Exchange): void {
-    this.#active.push(exchange)
-  }
-
   /** All that came with a read has been looked at. */
   endRead(): void {
-    for (let exchange = this.#active.pop(); exchange !== undefined; exchange = this.#active.pop()) {
+    for (let exchange = this.active.pop(); exchange !== undefined; exchange = this.active.pop()) {
       exchange.rearm()
     }
   }

@@ -334,7 +334,7 @@ export class PoolScheduler extends RunLoop implements MemberOwner, WorkHost {
   #onNoConnection(reason: EndReason): void {
     if (!this.#growth.onNoConnection()) return
     const { kind, servername } = reason
-    const concerned = this.#queue.drainIf((work) => kind !== 'wrong-name' || work.servername === servername)
+    const concerned = this.#queue.drain((work) => kind !== 'wrong-name' || work.servername === servername)
     const passed = { ...reason, isCallers: this.#policy.growth!.isForeign }
     for (const work of concerned) work.fail(passed)
   }

@@ -380,7 +380,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   #failQueued({ servername }: Connecting, reason: EndReason): void {
     const requests =
       reason.kind === 'wrong-name'
-        ? this.#queue.drainIf((request) => request.servername === servername)
+        ? this.#queue.drain((request) => request.servername === servername)
         : this.#queue.drain()
     for (const request of this.#owner.onUnreachable(requests)) request.fail(reason)
   }

@@ -60,13 +60,8 @@ export class RequestQueue<T extends Waiting & object = Request> {
     }
   }
 
-  /** Empties the queue. */
-  drain(): T[] {
-    return this.drainIf(() => true)
-  }
-
-  /** Takes out the requests of which the predicate holds; the others keep their order. */
-  drainIf(holds: (request: T) => boolean): T[] {
+  /** Takes out all requests, or those of which the predicate holds; the others keep their order. */
+  drain(holds: (request: T) => boolean = () => true): T[] {
     const requests: T[] = []
     for (let left = this.#ring.size; left > 0; left--) {
       const request = this.#ring.shift()!

@@ -1,6 +1,6 @@
 /**
  * One stream: its state, its two windows, the body it has to send, and the response it expects. The members
- * marked internal belong to the files of this folder; the owner reads `id`, `sink`, `unsent` and `isClosed`. Decides
+ * marked internal belong to the files of this folder; the owner reads `id`, `sink`, `queue.bytes` and `isClosed`. Decides
  * nothing.
  *
  * It has many fields on purpose: each request has a stream, and parts in separate objects would cost it an
@@ -46,7 +46,7 @@ export class Stream implements Linked<Stream> {
   readonly sendWindow: SendWindow
   /** @internal */
   readonly receiveWindow: GrowingWindow
-  /** @internal */
+  /** The bytes of the body that have not left. */
   readonly queue: SendQueue
   /** @internal The caller has given its last byte; END_STREAM follows the queue. */
   hasAllToSend: boolean
@@ -98,11 +98,6 @@ export class Stream implements Linked<Stream> {
   /** Nothing more can be sent or received on it. */
   get isClosed(): boolean {
     return isClosed(this.state)
-  }
-
-  /** Bytes of the body that have not left. */
-  get unsent(): number {
-    return this.queue.bytes
   }
 
   /** Our side is not ended and not reset. */
