@@ -108,7 +108,10 @@ export class BodyPump implements DeadlineOwner {
     this.#release()
   }
 
-  /** The trailers after the body, which may take as long as a piece of it. `done` is called unless `stop` comes before. */
+  /**
+   * The trailers after the body, which may take as long as a piece of it. `done` is called unless `stop`
+   * comes before.
+   */
   gather(trailers: TrailersSource, done: (fields: readonly string[]) => void): void {
     this.#state = 'gathering'
     this.#deadline?.arm(this.#timeout)
@@ -261,7 +264,9 @@ interface PieceIterator {
   return?(): unknown
 }
 
-/** The iterator of a web stream would wait for the piece that it was asked for before it cancels the stream. */
+/**
+ * The iterator of a web stream would wait for the piece that it was asked for before it cancels the stream.
+ */
 function piecesOf(source: Iterable<unknown> | AsyncIterable<unknown>): PieceIterator {
   const { getReader } = source as { getReader?: unknown }
   if (typeof getReader === 'function') {

@@ -12,7 +12,9 @@ import type { EndReason } from '../request/end-reason.ts'
 export type ConnectionState =
   /** Takes requests, as far as its protocol allows. */
   | { readonly at: 'open' }
-  /** Takes no more requests; those that run on it finish (HTTP/2: GOAWAY, 421, or all stream ids are used). */
+  /**
+   * Takes no more requests; those that run on it finish (HTTP/2: GOAWAY, 421, or all stream ids are used).
+   */
   | { readonly at: 'draining'; readonly reason: EndReason }
   /** Nothing is sent or delivered any more; the transport is about to close. `wasIdle`: nothing ran on it. */
   | Closing

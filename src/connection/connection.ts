@@ -1,5 +1,6 @@
 /**
- * The waist between the client, which owns the requests that wait, and the protocols, which own those that run.
+ * The waist between the client, which owns the requests that wait, and the protocols, which own those that
+ * run.
  */
 import type { ConnectionFacts } from '../request/connection-facts.ts'
 import type { EndReason } from '../request/end-reason.ts'
@@ -17,8 +18,8 @@ export interface Connection extends ConnectionFacts {
   /** The peer has said how many requests it takes at a time, and that is not none. */
   readonly isLimitKnown: boolean
   /**
-   * Takes the request, which is then settled or comes back through `onReturned`. False: it cannot be taken now, and
-   * `onCapacity` follows as soon as that may have changed.
+   * Takes the request, which is then settled or comes back through `onReturned`. False: it cannot be taken
+   * now, and `onCapacity` follows as soon as that may have changed.
    */
   offer(request: Request): boolean
   /** No request waits or runs: the idle time begins, and the process may end. */
@@ -43,7 +44,9 @@ export interface ConnectionOwner {
   onCapacity(): void
   /** Requests to send again, in their order. `onState` or `onCapacity` follows. */
   onReturned(requests: readonly Request[]): void
-  /** The connection drains, lingers or has ended. Each is reported once, the last followed by `onCapacity`. */
+  /**
+   * The connection drains, lingers or has ended. Each is reported once, the last followed by `onCapacity`.
+   */
   onState(connection: Connection): void
   onHandlerError(error: unknown): void
   /** An HTTP/2 PING was answered. */

@@ -1,6 +1,6 @@
 /**
- * The ways in which connections and exchanges end, each with the public error that people see of it. What a peer did
- * wrong is turned into an error by `failure-to-error.ts`.
+ * The ways in which connections and exchanges end, each with the public error that people see of it. What a
+ * peer did wrong is turned into an error by `failure-to-error.ts`.
  */
 import {
   BodyTimeoutError,
@@ -20,7 +20,10 @@ export function idleTimeout(): EndReason {
   return endReason('idle', new InformationalError('socket idle timeout'))
 }
 
-/** Half of all connections to some servers end this way, and taking a stack costs more than the rest of closing. */
+/**
+ * Half of all connections to some servers end this way, and taking a stack costs more than the rest of
+ * closing.
+ */
 export function finished(): EndReason {
   const { stackTraceLimit } = Error
   try {
@@ -31,7 +34,9 @@ export function finished(): EndReason {
   }
 }
 
-/** An idle connection ended or was written to by the peer, and a request was written before that was noticed. */
+/**
+ * An idle connection ended or was written to by the peer, and a request was written before that was noticed.
+ */
 export function unasked(socket: SocketInfo): EndReason {
   return endReason('finished', new SocketError('other side closed or wrote before the request', socket))
 }

@@ -1,6 +1,6 @@
 /**
- * What a request and its response account for, the same over both protocols: the bytes of the response against
- * `maxResponseSize`, and the time that each part of it may take.
+ * What a request and its response account for, the same over both protocols: the bytes of the response
+ * against `maxResponseSize`, and the time that each part of it may take.
  */
 import type { Deadline } from '../base/loop/deadline.ts'
 import type { EndReason } from '../request/end-reason.ts'
@@ -56,7 +56,9 @@ export abstract class Exchange {
     this.deadline.arm(this.bodyTimeout(request), at)
   }
 
-  /** The time is up. `awaitsSource`: the request body comes from a source that has nothing to send at present. */
+  /**
+   * The time is up. `awaitsSource`: the request body comes from a source that has nothing to send at present.
+   */
   protected late(request: Request, awaitsSource: boolean): Lateness {
     // A consumer that pauses cannot be kept waiting; `resume` restarts the time.
     if (request.responding) return request.paused ? 'nothing' : 'body'

@@ -1,6 +1,6 @@
 /**
- * What is decided about a request body before the head is written, the same over both protocols: the length to announce,
- * the type that the body itself knows, and where its bytes come from.
+ * What is decided about a request body before the head is written, the same over both protocols: the length
+ * to announce, the type that the body itself knows, and where its bytes come from.
  */
 import { InvalidArgumentError } from '../errors.ts'
 import { isFieldValue } from '../protocol/ascii.ts'

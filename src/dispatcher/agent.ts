@@ -31,15 +31,18 @@ interface DispatcherMaker {
 }
 
 /**
- * Makes the dispatcher for an origin, which is as the request gave it; gets the agent's own options. The type of a method,
- * so that the options of a pool are also those of an agent.
+ * Makes the dispatcher for an origin, which is as the request gave it; gets the agent's own options. The type
+ * of a method, so that the options of a pool are also those of an agent.
  */
 export type AgentFactory = DispatcherMaker['make']
 
 /** Takes a request before the agent does; null leaves it to the agent. */
 export type Diversion = (options: AgentDispatchOptions, handler: DispatchHandler) => boolean | null
 
-/** For mock agents: requests on the agent that they send through are mocked, too. No effect on other dispatchers. */
+/**
+ * For mock agents: requests on the agent that they send through are mocked, too. No effect on other
+ * dispatchers.
+ */
 export let divertAgent: (agent: object, diversion: Diversion) => void
 
 /** Options of `Agent`. */
@@ -115,8 +118,8 @@ export class Agent extends LifecycleDispatcher {
   }
 
   /**
-   * By origin; with the suffix `#h1` where a request has asked for HTTP/1.1 only, and with the name in parentheses before
-   * it where an interceptor has replaced that by an address.
+   * By origin; with the suffix `#h1` where a request has asked for HTTP/1.1 only, and with the name in
+   * parentheses before it where an interceptor has replaced that by an address.
    */
   get stats(): Record<string, ClientStats | PoolStats> {
     const stats: [string, ClientStats | PoolStats][] = []
@@ -177,8 +180,8 @@ export class Agent extends LifecycleDispatcher {
   }
 
   /**
-   * All spellings of an origin share one dispatcher. Names that share an address do not: a connection belongs to the name
-   * that its certificate was checked for.
+   * All spellings of an origin share one dispatcher. Names that share an address do not: a connection belongs
+   * to the name that its certificate was checked for.
    */
   #keyOf(origin: string | URL, name: string | null): string {
     if (name !== null) {

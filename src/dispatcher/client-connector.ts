@@ -9,8 +9,8 @@ import { type BuildConnectorOptions, buildClientConnector, type ConnectTarget } 
 import type { ClientSettings, ConnectFunction } from './client-options.ts'
 
 /**
- * Connectors of the library: their errors are not a caller's own. Each with the server name that it presents where a request
- * asks for none, null for the origin's.
+ * Connectors of the library: their errors are not a caller's own. Each with the server name that it presents
+ * where a request asks for none, null for the origin's.
  */
 const shared = new WeakMap<object, string | null>()
 
@@ -18,8 +18,9 @@ const shared = new WeakMap<object, string | null>()
 const withoutHttp2 = new WeakMap<object, ConnectFunction>()
 
 /**
- * Makes a connector one of the library's own, whose errors get the context of requests: for the layers above, which give it
- * to dispatchers as `connect`. It comes in two versions, because one function cannot know what a dispatcher wants to offer.
+ * Makes a connector one of the library's own, whose errors get the context of requests: for the layers above,
+ * which give it to dispatchers as `connect`. It comes in two versions, because one function cannot know what
+ * a dispatcher wants to offer.
  *
  * @param servername what both present where a request asks for none; null for the origin's
  */
@@ -59,7 +60,9 @@ export function isForeignConnector({ connect }: ClientSettings): boolean {
   return typeof connect === 'function' && !shared.has(connect)
 }
 
-/** A function of the caller opens what it likes: a guard that it knows nothing of would only seem to be there. */
+/**
+ * A function of the caller opens what it likes: a guard that it knows nothing of would only seem to be there.
+ */
 function checkForeign(settings: ClientSettings): void {
   if (!isForeignConnector(settings) || !settings.tls?.guard) return
   throw new InvalidArgumentError('a guard cannot be used with a connect function')

@@ -28,8 +28,8 @@ import { runtimeHeaderSize } from './runtime-header-size.ts'
 import type { WebSocketOptions } from './websocket-options.ts'
 
 /**
- * A caller's function that opens connections: calls back with an error, or with null and a connected socket. Its
- * return value is ignored.
+ * A caller's function that opens connections: calls back with an error, or with null and a connected socket.
+ * Its return value is ignored.
  */
 export type ConnectFunction = (
   options: ConnectTarget & { socketPath?: string; allowH2?: boolean },
@@ -40,7 +40,9 @@ export type ConnectFunction = (
 export interface ClientOptions {
   /** Milliseconds between two pieces of a response body; 0 for no limit. Default: 300 000. */
   bodyTimeout?: number | null | undefined
-  /** Milliseconds for which the source of a request body may have nothing to send; 0 for no limit. Default: 0. */
+  /**
+   * Milliseconds for which the source of a request body may have nothing to send; 0 for no limit. Default: 0.
+   */
   requestBodyTimeout?: number | null | undefined
   /** Milliseconds for a complete response head once the request is out; 0 for no limit. Default: 300 000. */
   headersTimeout?: number | null | undefined

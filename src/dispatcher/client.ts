@@ -19,9 +19,9 @@ import type { SessionOwner } from './session/session-owner.ts'
 import type { WebSocketOptions } from './websocket-options.ts'
 
 /**
- * For pools: returns the session of a client, with another owner before the one that it has. Null for anything but a
- * client of this copy of the library, such as a composed view of one. Not a member of the public class, so that no other
- * code comes to rely on it.
+ * For pools: returns the session of a client, with another owner before the one that it has. Null for
+ * anything but a client of this copy of the library, such as a composed view of one. Not a member of the
+ * public class, so that no other code comes to rely on it.
  */
 export let ownSession: (
   dispatcher: object,

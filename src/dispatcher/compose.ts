@@ -13,17 +13,21 @@ import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { type Dispatching, HELD, type HeldRequests, whenRefused } from '../request/dispatching.ts'
 import type { OwnOrigin } from '../request/logical-origin.ts'
 
-/** The function that interceptors wrap. Such a type is compared like that of a method: those written for undici fit. */
+/**
+ * The function that interceptors wrap. Such a type is compared like that of a method: those written for
+ * undici fit.
+ */
 // biome-ignore lint/complexity/noBannedTypes: it adds nothing that could be called
 export type Dispatch = Dispatching['dispatch'] & Function
 
 export type { OwnOrigin }
 
 /**
- * Wraps a dispatch function. The function it returns takes exactly `(opts, handler)`. `origin` is the only one that
- * requests go to, null if the dispatcher chooses among several, and undefined if `opts.origin` decides. `life` tells
- * whether the dispatcher was closed or destroyed: an interceptor that can answer by itself must not do so any more.
- * What it adds to `held` is refused when the dispatcher is destroyed: it adds the requests that it keeps waiting.
+ * Wraps a dispatch function. The function it returns takes exactly `(opts, handler)`. `origin` is the only
+ * one that requests go to, null if the dispatcher chooses among several, and undefined if `opts.origin`
+ * decides. `life` tells whether the dispatcher was closed or destroyed: an interceptor that can answer by
+ * itself must not do so any more. What it adds to `held` is refused when the dispatcher is destroyed: it adds
+ * the requests that it keeps waiting.
  */
 export type Interceptor = (
   dispatch: Dispatch,
@@ -36,7 +40,9 @@ export type InterceptorInput = Interceptor | null | undefined
 
 const OWN = Symbol('interceptor of this library')
 
-/** Marks an interceptor that returns what the function below it returns, and gets along with every handler. */
+/**
+ * Marks an interceptor that returns what the function below it returns, and gets along with every handler.
+ */
 export function ownInterceptor(interceptor: Interceptor): Interceptor {
   return Object.defineProperty(interceptor, OWN, { value: true })
 }
@@ -114,8 +120,8 @@ export function compose<T extends Dispatching & object>(
 }
 
 /**
- * Whether a class of this library declares the method: it may use private fields, which a Proxy does not have. The
- * methods that a user's subclass adds, and those of EventEmitter, run on the view.
+ * Whether a class of this library declares the method: it may use private fields, which a Proxy does not
+ * have. The methods that a user's subclass adds, and those of EventEmitter, run on the view.
  */
 function runsOnOriginal(target: object, key: PropertyKey): boolean {
   if (RUN_ON_VIEW.has(key) || key === 'constructor') return false
@@ -126,7 +132,8 @@ function runsOnOriginal(target: object, key: PropertyKey): boolean {
     prototype !== null && prototype !== EventEmitter.prototype;
     prototype = Object.getPrototypeOf(prototype)
   ) {
-    // The bases of a class of ours are ours. Before them there may be other views, which show what is the original's own.
+    // The bases of a class of ours are ours. Before them there may be other views, which show what is the
+    // original's own.
     isOurs ||= Object.hasOwn(prototype, 'constructor') && isKind(prototype.constructor)
     if (isOurs && Object.hasOwn(prototype, key)) return true
   }

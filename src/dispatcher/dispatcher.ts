@@ -1,6 +1,6 @@
 /**
- * The base class of everything that sends requests. A subclass implements `dispatch`; request, stream, pipeline,
- * connect and upgrade are built on that alone.
+ * The base class of everything that sends requests. A subclass implements `dispatch`; request, stream,
+ * pipeline, connect and upgrade are built on that alone.
  */
 import { EventEmitter } from 'node:events'
 import type { Duplex } from 'node:stream'
@@ -116,8 +116,9 @@ export class Dispatcher extends EventEmitter {
   }
 
   /**
-   * For `await using`: the same as `destroy()`, since the block that started the requests has ended. The types have it
-   * from `LifecycleDispatcher` on: a dispatcher of undici is one of ours, and has no such method.
+   * For `await using`: the same as `destroy()`, since the block that started the requests has ended. The
+   * types have it from `LifecycleDispatcher` on: a dispatcher of undici is one of ours, and has no such
+   * method.
    *
    * @internal
    */
@@ -126,8 +127,8 @@ export class Dispatcher extends EventEmitter {
   }
 
   /**
-   * A view of this dispatcher that sends requests through interceptors; the last one given sees a request first.
-   * The original stays unchanged.
+   * A view of this dispatcher that sends requests through interceptors; the last one given sees a request
+   * first. The original stays unchanged.
    */
   compose(interceptors: readonly InterceptorInput[]): this
   compose(...interceptors: InterceptorInput[]): this
@@ -194,7 +195,10 @@ export class Dispatcher extends EventEmitter {
     return streamOn(this, withoutPollution(opts), factory, callback)
   }
 
-  /** Returns a Duplex: its writable side is the request body, its readable side is the stream that `handler` returns. */
+  /**
+   * Returns a Duplex: its writable side is the request body, its readable side is the stream that `handler`
+   * returns.
+   */
   pipeline<TOpaque = null>(
     opts: PipelineOptions<TOpaque>,
     handler: PipelineHandlerFunction<TOpaque>,

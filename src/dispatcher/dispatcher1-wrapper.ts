@@ -1,6 +1,6 @@
 /**
- * A dispatcher for callers with handlers of the older generation (`onConnect` …), such as `fetch` of Node 20, 22
- * and 24. Ours accept both generations; the dispatchers of other libraries may not.
+ * A dispatcher for callers with handlers of the older generation (`onConnect` …), such as `fetch` of Node 20,
+ * 22 and 24. Ours accept both generations; the dispatchers of other libraries may not.
  */
 import { defineKind } from '../base/object/kind.ts'
 import { InvalidArgumentError } from '../errors.ts'

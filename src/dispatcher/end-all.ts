@@ -1,6 +1,6 @@
 /**
- * Closing or destroying several dispatchers, of which some may be the caller's: one that throws, or that calls back twice,
- * must neither keep the others from being waited for nor end the wait early.
+ * Closing or destroying several dispatchers, of which some may be the caller's: one that throws, or that
+ * calls back twice, must neither keep the others from being waited for nor end the wait early.
  */
 import { isThenable } from '../base/loop/thenable.ts'
 import type { Dispatcher } from './dispatcher.ts'

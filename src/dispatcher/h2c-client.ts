@@ -82,7 +82,9 @@ function streamsOf({ pipelining, maxConcurrentStreams, h2Options }: H2CClientOpt
   return pipelining
 }
 
-/** The group wins over the flat options, so it gets the same values. Wrong values stay, to be refused later. */
+/**
+ * The group wins over the flat options, so it gets the same values. Wrong values stay, to be refused later.
+ */
 function settled(h2Options: Http2Options | null | undefined, streams: number): Http2Options {
   const { useH2c } = ownMembers(Object(h2Options) as Http2Options)
   return { ...h2Options, useH2c: typeof useH2c === 'boolean' ? true : useH2c, maxConcurrentStreams: streams }

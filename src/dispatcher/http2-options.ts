@@ -1,6 +1,6 @@
 /**
- * The HTTP/2 options of a client, under either of their names: flat, or in `h2Options`. If both are given, the one in
- * `h2Options` counts.
+ * The HTTP/2 options of a client, under either of their names: flat, or in `h2Options`. If both are given,
+ * the one in `h2Options` counts.
  */
 import {
   type Check,

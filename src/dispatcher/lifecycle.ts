@@ -15,12 +15,15 @@ import { type CloseCallback, Dispatcher } from './dispatcher.ts'
 import { type EventSourceOptions, readEventSourceOptions } from './event-source-options.ts'
 import { readWebSocketOptions, type WebSocketOptions } from './websocket-options.ts'
 
-/** What became of an offer. `busy`: it was taken, and `drain` follows before the next one. `refused`: the call was wrong. */
+/**
+ * What became of an offer. `busy`: it was taken, and `drain` follows before the next one. `refused`: the call
+ * was wrong.
+ */
 export type Offer = 'accepted' | 'busy' | 'refused'
 
 /**
- * For the dispatchers that are made of others: `dispatch()` of any dispatcher, which distinguishes the two meanings of
- * its `false`.
+ * For the dispatchers that are made of others: `dispatch()` of any dispatcher, which distinguishes the two
+ * meanings of its `false`.
  */
 export function offer(dispatcher: Dispatcher, options: DispatchOptions, handler: DispatchHandler): Offer {
   if (dispatchOn(dispatcher, options, handler)) return 'accepted'
@@ -28,8 +31,8 @@ export function offer(dispatcher: Dispatcher, options: DispatchOptions, handler:
 }
 
 /**
- * It takes no more until it drains, or is closed. A composed view answers for its original. Of a dispatcher of another
- * library nothing is known, so its word is taken.
+ * It takes no more until it drains, or is closed. A composed view answers for its original. Of a dispatcher
+ * of another library nothing is known, so its word is taken.
  */
 export function takesNoMore(dispatcher: object): boolean {
   const { closed, destroyed, needsDrain } = dispatcher as Record<string, unknown>
@@ -37,13 +40,16 @@ export function takesNoMore(dispatcher: object): boolean {
 }
 
 /**
- * For the dispatchers that make others and forget them when they are of no use: calls the listener each time this one has
- * neither a connection nor anything to do. There is one listener at most, and none for what is not a dispatcher of this
- * copy of the library, or a composed view.
+ * For the dispatchers that make others and forget them when they are of no use: calls the listener each time
+ * this one has neither a connection nor anything to do. There is one listener at most, and none for what is
+ * not a dispatcher of this copy of the library, or a composed view.
  */
 export let whenIdle: (dispatcher: object, listener: () => void) => void
 
-/** It has neither a connection nor anything to do. Not a method: a subclass of the caller may have one of any name. */
+/**
+ * It has neither a connection nor anything to do. Not a method: a subclass of the caller may have one of any
+ * name.
+ */
 export let reportIdle: (dispatcher: LifecycleDispatcher) => void
 
 type LifeState =

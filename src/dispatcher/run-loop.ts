@@ -1,6 +1,6 @@
 /**
- * What a client and a pool do alike: whenever something may have changed they give out the requests that wait, and then
- * look whether they are done. A loop that is entered from within runs once more instead.
+ * What a client and a pool do alike: whenever something may have changed they give out the requests that
+ * wait, and then look whether they are done. A loop that is entered from within runs once more instead.
  */
 export abstract class RunLoop {
   #running: 'no' | 'yes' | 'again' = 'no'
@@ -39,7 +39,8 @@ export abstract class RunLoop {
     }
   }
 
-  // Methods, because a closure in run() would allocate a context on every call, even on paths that never create it.
+  // Methods, because a closure in run() would allocate a context on every call, even on paths that never
+  // create it.
 
   protected runLater(): void {
     queueMicrotask(() => this.run())

@@ -1,7 +1,7 @@
 /**
  * The runtime's own limit for heads, `--max-http-header-size`. It is read from where it was given, not from
- * `node:http`: importing that makes Node 22 and later load their built-in HTTP client, which installs an agent for
- * the whole process.
+ * `node:http`: importing that makes Node 22 and later load their built-in HTTP client, which installs an
+ * agent for the whole process.
  */
 
 /** The runtime's default, and what counts when its setting is of no use. */

@@ -1,6 +1,6 @@
 /**
- * `request`, `stream`, `pipeline`, `connect` and `upgrade` as functions that take a URL, and in their options the
- * dispatcher to use. An object that has nothing but `dispatch` will do.
+ * `request`, `stream`, `pipeline`, `connect` and `upgrade` as functions that take a URL, and in their options
+ * the dispatcher to use. An object that has nothing but `dispatch` will do.
  */
 
 import type { Duplex } from 'node:stream'
@@ -114,7 +114,10 @@ export function stream<TOpaque>(
   return streamOn(...target(url, opts), factory as StreamFactory<TOpaque>, callback)
 }
 
-/** Returns a Duplex: its writable side is the request body, its readable side is the stream that `handler` returns. */
+/**
+ * Returns a Duplex: its writable side is the request body, its readable side is the stream that `handler`
+ * returns.
+ */
 export function pipeline<TOpaque = null>(
   url: UrlInput,
   opts: WithUrl<PipelineOptions<TOpaque>> | null | undefined,
@@ -170,7 +173,9 @@ export function upgrade<TOpaque>(
   return upgradeOn(...target(url, opts), callback)
 }
 
-/** The dispatcher to use, and the options with the place that the URL names. That of a CONNECT is not a path. */
+/**
+ * The dispatcher to use, and the options with the place that the URL names. That of a CONNECT is not a path.
+ */
 function target<T extends object>(
   url: UrlInput,
   opts: Given<T>,

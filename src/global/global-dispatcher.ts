@@ -1,7 +1,8 @@
 /**
- * The dispatcher for requests that name none. `setGlobalDispatcher` stores it under the symbols that undici and the
- * runtime's own `fetch` read. Until it is called, nothing global is touched: the default is an agent of this library,
- * made on first use, which heeds the proxies of the environment where the runtime was asked to.
+ * The dispatcher for requests that name none. `setGlobalDispatcher` stores it under the symbols that undici
+ * and the runtime's own `fetch` read. Until it is called, nothing global is touched: the default is an agent
+ * of this library, made on first use, which heeds the proxies of the environment where the runtime was asked
+ * to.
  */
 import { shared } from '../base/object/shared.ts'
 import { Agent } from '../dispatcher/agent.ts'
@@ -46,9 +47,12 @@ export function setGlobalDispatcher<TDispatcher extends DispatcherLike>(agent: T
   local = stored.includes(false) ? dispatcher : null
 }
 
-/** For a dispatcher that is the global one only for a while: the function returned restores the former state. */
+/**
+ * For a dispatcher that is the global one only for a while: the function returned restores the former state.
+ */
 export function replaceGlobalDispatcher(dispatcher: Dispatcher): () => void {
-  // The runtime stores its own dispatcher when its classes are loaded, and must not find ours in the place by then.
+  // The runtime stores its own dispatcher when its classes are loaded, and must not find ours in the place by
+  // then.
   void globalThis.Headers
   const globals = globalThis as unknown as Globals
   const former = [SHARED, FOR_OLDER_HANDLERS, CHOSEN].map((name) => [name, globals[name]] as const)
@@ -74,8 +78,8 @@ function chosenDispatcher(): Dispatcher | null {
 }
 
 /**
- * Node 24 and 26, and undici, store a plain agent under the shared symbol as soon as they are loaded. That is a
- * default, not a choice, and the order of loading must not decide which library sends a request.
+ * Node 24 and 26, and undici, store a plain agent under the shared symbol as soon as they are loaded. That is
+ * a default, not a choice, and the order of loading must not decide which library sends a request.
  */
 function isOthersDefault(dispatcher: Dispatcher): boolean {
   return dispatcher.constructor?.name === 'Agent' && !(dispatcher instanceof Agent)

@@ -22,8 +22,8 @@ export function resolveAll(
 }
 
 /**
- * As a caller's resolver, but one that throws, or is async and rejects, answers with that: the process would end otherwise.
- * Only its first answer counts; the runtime would act on each.
+ * As a caller's resolver, but one that throws, or is async and rejects, answers with that: the process would
+ * end otherwise. Only its first answer counts; the runtime would act on each.
  */
 export function settledLookup<T extends LookupFunction | null>(lookup: T): T | LookupFunction {
   if (typeof lookup !== 'function') return lookup
@@ -52,7 +52,10 @@ export function asAddress(entry: LookupAddress | string): LookupAddress {
   return { address, family: loadNet().isIP(address) }
 }
 
-/** A caller's resolver may answer with objects that have no text; nothing around its callback would catch that. */
+/**
+ * A caller's resolver may answer with objects that have no text; nothing around its callback would catch
+ * that.
+ */
 function textOf(entry: LookupAddress): string {
   try {
     return String(entry?.address)

@@ -1,5 +1,6 @@
 /**
- * Owns the options of connectors: their types, defaults and checks. The runtime checks those that are only passed on to it.
+ * Owns the options of connectors: their types, defaults and checks. The runtime checks those that are only
+ * passed on to it.
  */
 import type { LookupFunction, OnReadOpts } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'

@@ -113,8 +113,9 @@ export function buildClientConnector(options: BuildConnectorOptions): ClientConn
 }
 
 /**
- * A connector for what is not HTTP, such as the connection to a SOCKS proxy: it offers no protocol over TLS, and its sockets
- * emit `data` also for a caller that passes details. They may become those of a client: see `reclaimInlet`.
+ * A connector for what is not HTTP, such as the connection to a SOCKS proxy: it offers no protocol over TLS,
+ * and its sockets emit `data` also for a caller that passes details. They may become those of a client: see
+ * `reclaimInlet`.
  */
 export function buildStreamConnector(options: BuildConnectorOptions): ClientConnector {
   const settings = { ...readConnectorOptions(options), alpn: null }
@@ -134,8 +135,8 @@ function openConnection(
   const refusal = guard === null ? null : refusalOf(guard, target, settings.socketPath)
   if (refusal !== null) return refuse(blockedError(refusal), callback)
   const resolver = guard === null ? settings.lookup : guardedLookup(guard, hostname, port, settings.lookup)
-  // TLS on a connection that is open already reads from that; an `onread` of the caller reads for itself. In Deno, TLS
-  // on top of a socket with `onread` never receives a byte, and any connection may become a tunnel.
+  // TLS on a connection that is open already reads from that; an `onread` of the caller reads for itself. In
+  // Deno, TLS on top of a socket with `onread` never receives a byte, and any connection may become a tunnel.
   const hasInlets =
     details !== null &&
     process.versions['deno'] === undefined &&

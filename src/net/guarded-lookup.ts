@@ -1,6 +1,6 @@
 /**
- * Puts a guard in front of connections. A name is resolved once: the addresses that pass the guard are those that sockets
- * get, so that no second answer of the resolver (DNS rebinding) can replace them.
+ * Puts a guard in front of connections. A name is resolved once: the addresses that pass the guard are those
+ * that sockets get, so that no second answer of the resolver (DNS rebinding) can replace them.
  */
 import type { LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
@@ -16,7 +16,10 @@ interface Goal {
   readonly httpSocket: Duplex | null
 }
 
-/** All that can be refused before a name is resolved. Where a connection that is open leads to is known to its owner only. */
+/**
+ * All that can be refused before a name is resolved. Where a connection that is open leads to is known to its
+ * owner only.
+ */
 export function refusalOf(guard: Guard, goal: Goal, socketPath: string | undefined): Refusal | null {
   const { hostname, port, httpSocket } = goal
   if (httpSocket !== null) return guard.refuseName(hostname, port)

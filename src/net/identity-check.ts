@@ -1,7 +1,8 @@
 /**
- * The check of a server's identity in one handshake: the caller's, or the runtime's. It runs where nothing would catch what
- * it throws, and a promise would count as a refusal without a reason, or as none. It also remembers what came of it: only
- * a session whose server has passed may be resumed, because then nothing is checked again.
+ * The check of a server's identity in one handshake: the caller's, or the runtime's. It runs where nothing
+ * would catch what it throws, and a promise would count as a refusal without a reason, or as none. It also
+ * remembers what came of it: only a session whose server has passed may be resumed, because then nothing is
+ * checked again.
  */
 import type { PeerCertificate, TLSSocket } from 'node:tls'
 import { asError, isError } from '../base/error/as-error.ts'
@@ -11,7 +12,10 @@ import { InvalidArgumentError } from '../errors.ts'
 
 type Check = (hostname: string, certificate: PeerCertificate) => unknown
 
-/** `skipped`: a session was resumed, or the issuer of the certificate is unknown; the runtime reports the latter itself. */
+/**
+ * `skipped`: a session was resumed, or the issuer of the certificate is unknown; the runtime reports the
+ * latter itself.
+ */
 type Outcome = 'skipped' | 'passed' | 'refused'
 
 export class IdentityCheck {
@@ -58,7 +62,10 @@ export class IdentityCheck {
   }
 }
 
-/** Chooses a key in place of a certificate (RFC 4279, RFC 8446 §4.2.11), and is called where nothing would catch it, either. */
+/**
+ * Chooses a key in place of a certificate (RFC 4279, RFC 8446 §4.2.11), and is called where nothing would
+ * catch it, either.
+ */
 export function containedPsk<Key>(
   given: (hint: string | null) => Key,
   onError: (error: Error) => void,

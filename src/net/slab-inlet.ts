@@ -1,11 +1,11 @@
 /**
  * How bytes come in from sockets that were opened for our own clients: the runtime reads into one piece of
  * memory that all of them share (`onread`), instead of making a buffer and running a Readable for each read.
- * Receivers borrow it for the length of a call and copy what they keep. A socket with large reads is read into separate
- * memory, which its receiver may keep when it is full; as long as the receiver does so.
+ * Receivers borrow it for the length of a call and copy what they keep. A socket with large reads is read
+ * into separate memory, which its receiver may keep when it is full; as long as the receiver does so.
  *
- * Sharing is safe because the runtime fills the memory immediately before it calls back, and fills it only from
- * the event loop: never while a receiver is running.
+ * Sharing is safe because the runtime fills the memory immediately before it calls back, and fills it only
+ * from the event loop: never while a receiver is running.
  */
 // The global of this name is a getter, which is too slow for every read.
 
@@ -48,8 +48,8 @@ const NO_BACKLOG: Buffer[] = []
 const released = new WeakMap<Duplex, SlabInlet>()
 
 /**
- * The inlet of a socket that was handed over and comes back unused, as a tunnel does that a proxy has opened. Bytes that have
- * come since are its backlog. Null for other sockets, which are read through their stream.
+ * The inlet of a socket that was handed over and comes back unused, as a tunnel does that a proxy has opened.
+ * Bytes that have come since are its backlog. Null for other sockets, which are read through their stream.
  */
 export function reclaimInlet(socket: Duplex): SlabInlet | null {
   const inlet = released.get(socket)
@@ -90,9 +90,9 @@ export class SlabInlet {
   }
 
   /**
-   * False if the socket can only be read through its stream: it is destroyed, and another must be opened. Libraries that
-   * mock servers (msw 3) take over each socket as it connects, replace its `_read`, and push the bytes into
-   * its stream. The handle of such a socket is connected to nothing.
+   * False if the socket can only be read through its stream: it is destroyed, and another must be opened.
+   * Libraries that mock servers (msw 3) take over each socket as it connects, replace its `_read`, and push
+   * the bytes into its stream. The handle of such a socket is connected to nothing.
    */
   bind(socket: Socket): boolean {
     if (Object.hasOwn(socket, '_read')) {
@@ -144,8 +144,8 @@ export class SlabInlet {
     // The bytes read so far bypassed the stream, which still waits for the first read that it asked for and
     // asks for no other until then. An empty chunk answers it.
     socket.push('')
-    // The runtime's versions stop reading as soon as the socket is paused, and start when it is read from. An ordinary
-    // socket leaves both to its stream, which knows how much it holds.
+    // The runtime's versions stop reading as soon as the socket is paused, and start when it is read from. An
+    // ordinary socket leaves both to its stream, which knows how much it holds.
     for (const name of OVERRIDDEN) {
       Object.defineProperty(socket, name, {
         value: Readable.prototype[name],
@@ -173,8 +173,9 @@ export class SlabInlet {
   }
 
   /**
-   * Not with `resume`: a stream that has never flowed or paused is as good as new when it is handed over. The socket may have
-   * methods from an earlier `release`, and keeps them: without a property that it had, an object is slower in all it does.
+   * Not with `resume`: a stream that has never flowed or paused is as good as new when it is handed over. The
+   * socket may have methods from an earlier `release`, and keeps them: without a property that it had, an
+   * object is slower in all it does.
    */
   #start(): void {
     this.#state = 'open'
@@ -227,7 +228,9 @@ export class SlabInlet {
     this.#receive!(memory, length)
   }
 
-  /** A receiver that copies what it needs is better served by shared memory, which the processor has at hand. */
+  /**
+   * A receiver that copies what it needs is better served by shared memory, which the processor has at hand.
+   */
   #lendOwn(length: number, memory: Buffer): void {
     if (length < SLAB_BYTES) {
       if (length < LARGE_READ_BYTES) this.#next = shared

@@ -1,6 +1,6 @@
 /**
- * A connected byte stream as connections see it: bytes in through the sink, batched writes out. It is made over any Duplex: a
- * socket of our own connector, or of a custom `connect` function.
+ * A connected byte stream as connections see it: bytes in through the sink, batched writes out. It is made
+ * over any Duplex: a socket of our own connector, or of a custom `connect` function.
  *
  * It has more than fifteen fields because its listeners are fields: the functions that were added must be
  * removed.

@@ -1,7 +1,7 @@
 /**
- * Checks a target that a proxy connects to. By default only what the proxy is told can be checked: the name, or the IP
- * literal, and the port. A guard that resolves also looks the name up here, within the time limit, and answers with an
- * address for those who can pass that to the proxy in place of the name.
+ * Checks a target that a proxy connects to. By default only what the proxy is told can be checked: the name,
+ * or the IP literal, and the port. A guard that resolves also looks the name up here, within the time limit,
+ * and answers with an address for those who can pass that to the proxy in place of the name.
  */
 import type { LookupFunction } from 'node:net'
 import { loadDns } from '../base/node/lazy-modules.ts'

@@ -1,6 +1,6 @@
 /**
- * The beginning of something whose rest has not come yet, such as a line or a head, copied out of the buffers that it came in.
- * It grows by doubling: what comes byte by byte costs as much as what comes at once.
+ * The beginning of something whose rest has not come yet, such as a line or a head, copied out of the buffers
+ * that it came in. It grows by doubling: what comes byte by byte costs as much as what comes at once.
  */
 import { NO_BYTES } from '../base/bytes/empty.ts'
 

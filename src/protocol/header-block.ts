@@ -27,7 +27,10 @@ export class HeaderBlock {
     this.#from = from
   }
 
-  /** Of a head whose field lines are in `text` from position `from` on, checked, and which are the fields of `object`. */
+  /**
+   * Of a head whose field lines are in `text` from position `from` on, checked, and which are the fields of
+   * `object`.
+   */
   static ofText(text: string, from: number, object: HeaderObject): HeaderBlock {
     const block = new HeaderBlock(null, from)
     block.#text = text

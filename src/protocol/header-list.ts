@@ -20,8 +20,9 @@ export class HeaderList {
   http2Fields: readonly string[] | null = null
 
   /**
-   * `start` and the fields as HTTP/1.1 sends them, in the order and letter case given: one line for each element of an
-   * array. What is kept is in one piece: a text that was added up is a tree, and copied piece by piece.
+   * `start` and the fields as HTTP/1.1 sends them, in the order and letter case given: one line for each
+   * element of an array. What is kept is in one piece: a text that was added up is a tree, and copied piece
+   * by piece.
    */
   linesAfter(start: string): string {
     if (!this.isRepeated) return addLines(start, this.flat)

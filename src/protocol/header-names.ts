@@ -47,7 +47,10 @@ function remember(place: number, name: string): void {
   for (let i = 0; i < name.length; i++) spellings[at + i] = name.charCodeAt(i)
 }
 
-/** The same text as the string that the runtime keeps for property names: it is the one that callers' objects have. */
+/**
+ * The same text as the string that the runtime keeps for property names: it is the one that callers' objects
+ * have.
+ */
 function asPropertyKey(name: string): string {
   return Object.keys({ [name]: 0 })[0]!
 }
@@ -85,7 +88,10 @@ export function lowerCaseToken(name: string): string {
   return isToken(name) ? lower : ''
 }
 
-/** The name in `bytes[start, end)` in lower case, as one shared string where possible. The bytes are those of a token. */
+/**
+ * The name in `bytes[start, end)` in lower case, as one shared string where possible. The bytes are those of
+ * a token.
+ */
 export function lowerNameFromBytes(bytes: Buffer, start: number, end: number): string {
   const length = end - start
   if (length > MAX_REMEMBERED_LENGTH) return bytes.toString('latin1', start, end).toLowerCase()

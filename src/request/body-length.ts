@@ -16,8 +16,8 @@ export function lengthToSend(method: string, known: number | null, declared: num
 }
 
 /**
- * The caller declared one length and brought another: an attacker who controls the body could then decide where the next
- * request begins.
+ * The caller declared one length and brought another: an attacker who controls the body could then decide
+ * where the next request begins.
  */
 export function lengthMismatch(known: number | null, declared: number | null): boolean {
   return known !== null && declared !== null && declared !== known

@@ -1,6 +1,6 @@
 /**
- * What a caller gave as `body`, classified once. All other code switches on `kind` and never looks at the caller's value
- * again.
+ * What a caller gave as `body`, classified once. All other code switches on `kind` and never looks at the
+ * caller's value again.
  */
 // The global of this name is a getter, which is too slow for every request.
 import { Buffer } from 'node:buffer'
@@ -58,8 +58,8 @@ class TextSource extends WholeSource {
 }
 
 /**
- * A view whose length follows that of its memory becomes one of the length it has now. Of any other, the length stays as
- * it is or becomes 0, when the memory is taken away.
+ * A view whose length follows that of its memory becomes one of the length it has now. Of any other, the
+ * length stays as it is or becomes 0, when the memory is taken away.
  */
 export function withFixedLength(bytes: Uint8Array): Uint8Array {
   const buffer = bytes.buffer as { readonly resizable?: boolean; readonly growable?: boolean }
@@ -191,7 +191,8 @@ interface ReadableState {
 function endedLength(stream: BodyStream): number | null {
   if (hasEnded(stream)) return 0
   const state = readableState(stream)
-  // Without a count the runtime did not make this state, and `read(0)` may take a piece out that is then lost.
+  // Without a count the runtime did not make this state, and `read(0)` may take a piece out that is then
+  // lost.
   if (typeof state?.length !== 'number' || stream.destroyed === true) return null
   if (typeof stream.read === 'function') stream.read(0)
   // With an encoding its length is in characters.
@@ -223,7 +224,9 @@ export function endStream(stream: BodyStream): void {
   stream.resume?.()
 }
 
-/** Destroys the body of a request that is given up, if it is a stream. A getter of the options may throw, too. */
+/**
+ * Destroys the body of a request that is given up, if it is a stream. A getter of the options may throw, too.
+ */
 export function destroyBodyOf(opts: { readonly body?: unknown } | null | undefined, error: unknown): void {
   try {
     const body = opts?.body
@@ -234,7 +237,10 @@ export function destroyBodyOf(opts: { readonly body?: unknown } | null | undefin
   }
 }
 
-/** Cancels a web stream that nobody reads: its source may hold a file or a connection. Whoever reads one cancels it. */
+/**
+ * Cancels a web stream that nobody reads: its source may hold a file or a connection. Whoever reads one
+ * cancels it.
+ */
 export function cancelUnread(body: unknown, reason: unknown): void {
   const stream = body as Partial<ReadableStream> | null | undefined
   try {
@@ -245,7 +251,9 @@ export function cancelUnread(body: unknown, reason: unknown): void {
   }
 }
 
-/** Destroys a stream, or lets it emit the error; what it throws, and errors that it emits later, are ignored. */
+/**
+ * Destroys a stream, or lets it emit the error; what it throws, and errors that it emits later, are ignored.
+ */
 export function destroyStream(stream: BodyStream, error: Error | null): void {
   try {
     destroyNow(stream, error)

@@ -1,6 +1,6 @@
 /**
- * Checks the options of one `dispatch()` call, in a fixed order: the first invalid option decides the error. When a
- * check fails, nothing has been queued or opened yet.
+ * Checks the options of one `dispatch()` call, in a fixed order: the first invalid option decides the error.
+ * When a check fails, nothing has been queued or opened yet.
  */
 import { stringify } from 'node:querystring'
 import { InvalidArgumentError } from '../errors.ts'

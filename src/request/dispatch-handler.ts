@@ -20,7 +20,10 @@ export interface DispatchController {
   readonly paused: boolean
   /** What `abort` was called with, which should be an error; null before. */
   readonly reason: Error | null
-  /** Flat name, value list of Buffers of the latest response head, as received; null before. Undici has other forms, too. */
+  /**
+   * Flat name, value list of Buffers of the latest response head, as received; null before. Undici has other
+   * forms, too.
+   */
   rawHeaders?: RawFields
   /** Flat name, value list of Buffers of the trailers; null before the end. */
   rawTrailers?: RawFields
@@ -56,8 +59,9 @@ export interface DispatchHandler {
   /** For each piece of the body. */
   onResponseData?(controller: DispatchController, chunk: Buffer): void
   /**
-   * Instead of `onResponseData`, for a handler that copies: the bytes of the piece are those of `memory` from `start` to
-   * `end`, which is lent for the length of the call. An addition of ventuno; other dispatchers do not call it.
+   * Instead of `onResponseData`, for a handler that copies: the bytes of the piece are those of `memory` from
+   * `start` to `end`, which is lent for the length of the call. An addition of ventuno; other dispatchers do
+   * not call it.
    */
   onResponseBytes?(controller: DispatchController, memory: Buffer, start: number, end: number): void
   /** The final call, when all went well. */

@@ -84,13 +84,13 @@ export interface DispatchOptions {
   /** Checked before anything is sent; the case of names is kept over HTTP/1.1. */
   headers?: HeadersInput | null | undefined
   /**
-   * Streams and iterables are read while they are sent. A function makes the body for each attempt, where something sends
-   * the request again: only the retry interceptor and its kin take one.
+   * Streams and iterables are read while they are sent. A function makes the body for each attempt, where
+   * something sends the request again: only the retry interceptor and its kin take one.
    */
   body?: BodyInput | (() => BodyInput | null | undefined) | null | undefined
   /**
-   * Fields after the body, or a function that gives them when the body has ended. Over HTTP/1.1 the body is chunked
-   * then.
+   * Fields after the body, or a function that gives them when the body has ended. Over HTTP/1.1 the body is
+   * chunked then.
    */
   trailers?: TrailersInput | null | undefined
   /** Appended to a path that has neither `?` nor `#`. */
@@ -100,7 +100,10 @@ export interface DispatchOptions {
   upgrade?: string | boolean | null | undefined
   /** May it be sent while another request runs, and again after a loss? Default: GET, HEAD and QUERY may. */
   idempotent?: boolean | null | undefined
-  /** Does it hold back the requests after it until its head has come? Default: those that are not idempotent do. */
+  /**
+   * Does it hold back the requests after it until its head has come? Default: those that are not idempotent
+   * do.
+   */
   blocking?: boolean | null | undefined
   /** `true` closes the connection after the response; `false` keeps it where it would be closed. */
   reset?: boolean | null | undefined
@@ -110,7 +113,10 @@ export interface DispatchOptions {
   headersTimeout?: number | null | undefined
   /** Milliseconds between two pieces of the response body; 0 is forever. Default: the client's. */
   bodyTimeout?: number | null | undefined
-  /** Milliseconds for which the source of the body may have nothing to send; 0 is forever. Default: the client's. */
+  /**
+   * Milliseconds for which the source of the body may have nothing to send; 0 is forever. Default: the
+   * client's.
+   */
   requestBodyTimeout?: number | null | undefined
   /** TLS server name for this request. Default: from the `host` header, else the origin. */
   servername?: string | null | undefined

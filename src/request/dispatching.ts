@@ -8,7 +8,9 @@ export interface Dispatching {
   dispatch(options: DispatchOptions, handler: DispatchHandler): boolean
 }
 
-/** Whether these can be the arguments of `dispatch()`; what is wrong with others is for the dispatcher to say. */
+/**
+ * Whether these can be the arguments of `dispatch()`; what is wrong with others is for the dispatcher to say.
+ */
 export function isCall(options: unknown, handler: unknown): boolean {
   return typeof options === 'object' && options !== null && typeof handler === 'object' && handler !== null
 }
@@ -35,8 +37,9 @@ export interface HeldRequests {
 export const HELD: unique symbol = Symbol('requests that interceptors hold')
 
 /**
- * What `dispatch()` has returned, where that is a boolean. A function of the caller may be asynchronous: a promise that
- * rejects refuses the request, and what it resolves with says nothing. Until then the request is held.
+ * What `dispatch()` has returned, where that is a boolean. A function of the caller may be asynchronous: a
+ * promise that rejects refuses the request, and what it resolves with says nothing. Until then the request is
+ * held.
  */
 export function whenRefused(accepted: unknown, request: Refusable, held?: HeldRequests): boolean {
   if (typeof accepted !== 'object' || accepted === null) return accepted as boolean

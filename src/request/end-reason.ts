@@ -1,6 +1,6 @@
 /**
- * Why a connection, an exchange or a request ended, as one value. What follows from an end is decided by its kind, in
- * the table below, and never by the class, the code or the message of the error: that is for people.
+ * Why a connection, an exchange or a request ended, as one value. What follows from an end is decided by its
+ * kind, in the table below, and never by the class, the code or the message of the error: that is for people.
  */
 import type { RequestPhase, RetrySafety } from '../errors.ts'
 
@@ -45,7 +45,10 @@ export type EndKind =
   | 'unreachable'
   /** The connector asks for another attempt. */
   | 'try-again'
-  /** The certificate is for another name, or not trusted: this says nothing about requests for other server names. */
+  /**
+   * The certificate is for another name, or not trusted: this says nothing about requests for other server
+   * names.
+   */
   | 'wrong-name'
 
 export interface EndReason {
@@ -59,8 +62,8 @@ export interface EndReason {
 
 interface EndRule {
   /**
-   * The request that an HTTP/1.1 connection was working on fails with this error. Otherwise that request had no part in
-   * the end: it is sent again if it can be.
+   * The request that an HTTP/1.1 connection was working on fails with this error. Otherwise that request had
+   * no part in the end: it is sent again if it can be.
    */
   readonly blames: boolean
   /** Requests without a response may be sent again on another connection. */

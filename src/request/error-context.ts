@@ -1,9 +1,9 @@
 /**
- * The context that errors of a request carry beyond their class: which request, how far it had come, on which connection,
- * and whether it may be sent again. It is in properties and in the first line of `stack`, which consoles and loggers print;
- * never in `message`, which people compare, group by, and pass on to their own clients. Only errors that the library or the
- * runtime made are described; a value of the caller (an abort reason, an error of a custom connector) is passed on
- * untouched.
+ * The context that errors of a request carry beyond their class: which request, how far it had come, on which
+ * connection, and whether it may be sent again. It is in properties and in the first line of `stack`, which
+ * consoles and loggers print; never in `message`, which people compare, group by, and pass on to their own
+ * clients. Only errors that the library or the runtime made are described; a value of the caller (an abort
+ * reason, an error of a custom connector) is passed on untouched.
  */
 import {
   HTTPParserError,
@@ -22,9 +22,9 @@ const DOING: Record<RequestPhase, string> = {
 }
 
 /**
- * Returns an error for this request. A value that cannot be described is returned as it is: a caller's socket may
- * be destroyed with a string, or with an error whose fields cannot be written, and its requests have to fail all the
- * same.
+ * Returns an error for this request. A value that cannot be described is returned as it is: a caller's socket
+ * may be destroyed with a string, or with an error whose fields cannot be written, and its requests have to
+ * fail all the same.
  */
 export function describeError(error: Error, context: RequestErrorContext): Error {
   try {
@@ -35,8 +35,8 @@ export function describeError(error: Error, context: RequestErrorContext): Error
 }
 
 /**
- * An error of the library is copied, because the one it is made from goes to the client's events and perhaps to
- * other requests; one of the runtime is used as it is for the first request that ends with it.
+ * An error of the library is copied, because the one it is made from goes to the client's events and perhaps
+ * to other requests; one of the runtime is used as it is for the first request that ends with it.
  */
 function withFields(error: Error, context: RequestErrorContext): Error {
   const ours = isOurs(error)
@@ -98,8 +98,8 @@ function step({ proxy }: Error & { proxy?: ProxyErrorInfo }): string {
 }
 
 /**
- * A real Error (the runtime can detect that) of the same class with the same fields. The stack is left out: on some
- * runtimes reading its descriptor formats it.
+ * A real Error (the runtime can detect that) of the same class with the same fields. The stack is left out:
+ * on some runtimes reading its descriptor formats it.
  */
 function copy(error: Error): Error {
   const twin = new Error(error.message)

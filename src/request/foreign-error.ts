@@ -1,6 +1,7 @@
 /**
- * Errors that were made elsewhere, by the system, a connector, a socket of the caller or another dispatcher, read once
- * where they come in. This is the only file that looks at a `code` or `syscall`: from here on an `EndKind` decides.
+ * Errors that were made elsewhere, by the system, a connector, a socket of the caller or another dispatcher,
+ * read once where they come in. This is the only file that looks at a `code` or `syscall`: from here on an
+ * `EndKind` decides.
  */
 import type { EndKind } from './end-reason.ts'
 
@@ -15,8 +16,8 @@ export function socketEnd(error: Error): EndKind {
 }
 
 /**
- * The codes of certificates that were not accepted, as OpenSSL and the runtime name them. A server may present another
- * one for each name.
+ * The codes of certificates that were not accepted, as OpenSSL and the runtime name them. A server may
+ * present another one for each name.
  */
 const CERTIFICATE =
   /^(?:ERR_TLS_CERT_ALTNAME_INVALID|CERT_\w+|CRL_\w+|UNABLE_TO_(?:GET|VERIFY|DECRYPT|DECODE)_\w+|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|ERROR_IN_C\w+|INVALID_(?:CA|PURPOSE)|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$/
@@ -30,12 +31,17 @@ export function connectEnd(error: Error): EndKind {
   return typeof code === 'string' && CERTIFICATE.test(code) ? 'wrong-name' : 'unreachable'
 }
 
-/** What a `disconnect` event reports. A caller's dispatcher has no other way to say it than the code of its error. */
+/**
+ * What a `disconnect` event reports. A caller's dispatcher has no other way to say it than the code of its
+ * error.
+ */
 export function reportedEnd(error: unknown): EndKind {
   return fieldsOf(error).code === 'UND_ERR_SOCKET' ? 'lost' : 'finished'
 }
 
-/** The value may be anything that a caller destroys a socket with, also something that throws when it is read. */
+/**
+ * The value may be anything that a caller destroys a socket with, also something that throws when it is read.
+ */
 function fieldsOf(error: unknown): {
   readonly code?: unknown
   readonly syscall?: unknown

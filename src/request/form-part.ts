@@ -17,7 +17,9 @@ export function isFile(value: unknown): value is FilePart {
   return typeof value === 'object' && value !== null && typeof (value as FilePart).stream === 'function'
 }
 
-/** What stands before the content of a part: the delimiter and its fields. `file` is null for a text value. */
+/**
+ * What stands before the content of a part: the delimiter and its fields. `file` is null for a text value.
+ */
 export function headOfPart(boundary: string, name: string, file: FilePart | null): string {
   const disposition = `--${boundary}\r\nContent-Disposition: form-data; name="${escaped(withCrLf(name))}"`
   if (file === null) return `${disposition}\r\n\r\n`

@@ -1,8 +1,8 @@
 /**
- * How the handler of a request is called: in the async context of the `dispatch()` call, whatever socket, timer or signal
- * has caused the call. So are the subscribers of diagnostics channels, and functions of the caller that bring the body.
- * What the calls mean, and what a handler may throw, is in request.ts. The calls return what the handler returns: nothing,
- * or a promise if its method is an async function.
+ * How the handler of a request is called: in the async context of the `dispatch()` call, whatever socket,
+ * timer or signal has caused the call. So are the subscribers of diagnostics channels, and functions of the
+ * caller that bring the body. What the calls mean, and what a handler may throw, is in request.ts. The calls
+ * return what the handler returns: nothing, or a promise if its method is an async function.
  */
 import type { Channel } from 'node:diagnostics_channel'
 import type { Duplex } from 'node:stream'

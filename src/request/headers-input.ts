@@ -1,6 +1,6 @@
 /**
- * The headers of a request in the shapes in which a caller may give them: an object, a flat list, an iterable of pairs. What
- * the names and values are is not looked at here: `RequestFields` checks them.
+ * The headers of a request in the shapes in which a caller may give them: an object, a flat list, an iterable
+ * of pairs. What the names and values are is not looked at here: `RequestFields` checks them.
  */
 import { InvalidArgumentError } from '../errors.ts'
 
@@ -41,8 +41,8 @@ export function flatHeaders(headers: unknown): FlatHeaders {
 }
 
 /**
- * For code that looks at headers before a dispatcher does: never throws on account of a shape, and gives whatever is not a pair
- * a name that every dispatcher rejects. Other dispatchers take a list of pairs.
+ * For code that looks at headers before a dispatcher does: never throws on account of a shape, and gives
+ * whatever is not a pair a name that every dispatcher rejects. Other dispatchers take a list of pairs.
  */
 export function* headerPairs(headers: unknown): Generator<[name: unknown, value: unknown]> {
   if (typeof headers !== 'object' || headers === null) return
@@ -55,7 +55,10 @@ export function* headerPairs(headers: unknown): Generator<[name: unknown, value:
   }
 }
 
-/** The names alone, by the same rules; those of an object without a generator, because most headers are objects. */
+/**
+ * The names alone, by the same rules; those of an object without a generator, because most headers are
+ * objects.
+ */
 export function headerNames(headers: object): readonly unknown[] {
   if (!Array.isArray(headers) && !isPairIterable(headers)) return Object.keys(headers)
   return Array.from(headerPairs(headers), ([name]) => name)

@@ -1,12 +1,13 @@
 /**
- * The origin that a request is meant for, where something has replaced it with the address of a server. What belongs to
- * an origin, such as credentials, cached responses and connections, goes by the name: two names may have one address.
+ * The origin that a request is meant for, where something has replaced it with the address of a server. What
+ * belongs to an origin, such as credentials, cached responses and connections, goes by the name: two names
+ * may have one address.
  */
 import type { DispatchOptions } from './dispatch-options.ts'
 
 /**
- * The origin that all requests of a dispatcher go to; null if it has several and chooses among them; undefined if each
- * request names its own.
+ * The origin that all requests of a dispatcher go to; null if it has several and chooses among them;
+ * undefined if each request names its own.
  */
 export type OwnOrigin = string | null | undefined
 

@@ -1,7 +1,7 @@
 /**
- * A body that is a stream of the oldest make: an emitter of `data` and `end`, perhaps with `pause` and `resume`, as
- * npm's `form-data` is. Nothing of it can be asked, so this listens from the moment it is given, keeps what comes
- * before the request is sent, and is used like any other stream.
+ * A body that is a stream of the oldest make: an emitter of `data` and `end`, perhaps with `pause` and
+ * `resume`, as npm's `form-data` is. Nothing of it can be asked, so this listens from the moment it is given,
+ * keeps what comes before the request is sent, and is used like any other stream.
  */
 import type { EventEmitter } from 'node:events'
 import { Readable } from 'node:stream'
@@ -22,8 +22,8 @@ const ended = new WeakSet<object>()
 const failed = new WeakSet<object>()
 
 /**
- * Tells a stream that cannot be destroyed that it is given up. Its listeners may be added later in the same turn; without
- * one the event would end the process.
+ * Tells a stream that cannot be destroyed that it is given up. Its listeners may be added later in the same
+ * turn; without one the event would end the process.
  */
 export function emitFailure(stream: object, error: unknown): void {
   const emitter = stream as Partial<EventEmitter>

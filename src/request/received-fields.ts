@@ -2,7 +2,9 @@
 import { setOwn } from '../base/object/own-record.ts'
 import { type HeaderObject, toBuffers } from '../protocol/header-block.ts'
 
-/** Fields as a controller has kept them: names and values by turns, or, as undici does for HTTP/2, by name. */
+/**
+ * Fields as a controller has kept them: names and values by turns, or, as undici does for HTTP/2, by name.
+ */
 export type RawFields = Buffer[] | string[] | HeaderObject | null
 
 /** Names and values by turns: the same list if it is one of Buffers. */

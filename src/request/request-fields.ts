@@ -24,7 +24,10 @@ export class RequestFields {
     for (let i = 0; i < flat.length; i += 2) this.add(flat[i], flat[i + 1])
   }
 
-  /** Whether these headers make the same fields. False where a field steered the request: that is not in the list. */
+  /**
+   * Whether these headers make the same fields. False where a field steered the request: that is not in the
+   * list.
+   */
   isFrom(names: readonly string[], headers: Readonly<Record<string, unknown>>): boolean {
     const { flat } = this.list
     if (flat.length !== 2 * names.length) return false
@@ -113,7 +116,10 @@ export class RequestFields {
 /** For all requests without headers. */
 const NONE = new RequestFields()
 
-/** The fields of the last request: programs send the same again and again, and comparing costs less than checking. */
+/**
+ * The fields of the last request: programs send the same again and again, and comparing costs less than
+ * checking.
+ */
 export class FieldsMemory {
   #last = NONE
 

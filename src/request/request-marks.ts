@@ -4,7 +4,9 @@
 
 /** The caller gave it up, or its handler threw. */
 export const ABORTED = 1
-/** The connection had carried another request when this one came. Later ones change what the connection says. */
+/**
+ * The connection had carried another request when this one came. Later ones change what the connection says.
+ */
 export const REUSED = 2
 /** Something of the request was given to a connection, be it a lost one: a server may have seen it. */
 export const WRITTEN = 4

@@ -1,7 +1,7 @@
 /**
- * Per-request options that override those of the client, or are rarely given. Requests that use none of these share one
- * frozen object, which matters when thousands are queued. The order of the checks decides which of several mistakes is
- * reported.
+ * Per-request options that override those of the client, or are rarely given. Requests that use none of these
+ * share one frozen object, which matters when thousands are queued. The order of the checks decides which of
+ * several mistakes is reported.
  */
 import { InvalidArgumentError } from '../errors.ts'
 import { finiteFrom, isBoolean, option, readOption } from '../options.ts'

@@ -1,6 +1,6 @@
 /**
- * What a caller asked for with one `dispatch()` call, checked. Only a diagnostics subscriber can change it afterwards, and
- * only the header fields. What becomes of the request is in request.ts.
+ * What a caller asked for with one `dispatch()` call, checked. Only a diagnostics subscriber can change it
+ * afterwards, and only the header fields. What becomes of the request is in request.ts.
  */
 import { serverNameOf } from '../base/address/server-name.ts'
 import { InvalidArgumentError } from '../errors.ts'

@@ -1,6 +1,6 @@
 /**
- * The caller's `trailers`: fields that follow the body of a request, given beforehand or by a function that is
- * called when the body has ended.
+ * The caller's `trailers`: fields that follow the body of a request, given beforehand or by a function that
+ * is called when the body has ended.
  */
 
 import { isThenable } from '../base/loop/thenable.ts'

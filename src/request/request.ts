@@ -1,7 +1,8 @@
 /**
- * One accepted `dispatch()` call: the validated request, its handler, and the promise that the handler gets exactly one
- * final call. Connections report what happens on the wire; what the handler does or throws meanwhile is contained here.
- * Subscribers of the diagnostics channels get the same object: its public fields are those that instrumentations read.
+ * One accepted `dispatch()` call: the validated request, its handler, and the promise that the handler gets
+ * exactly one final call. Connections report what happens on the wire; what the handler does or throws
+ * meanwhile is contained here. Subscribers of the diagnostics channels get the same object: its public fields
+ * are those that instrumentations read.
  *
  * Long because every way that a request can go ends in the same one call.
  */
@@ -61,7 +62,10 @@ export class Request extends HandledRequest {
   #marks = 0
   #controller: RequestController | null = null
   #connection: ConnectionFacts | null = null
-  /** Followed by whoever made the call until the response is complete, and here while an upload goes on after that. */
+  /**
+   * Followed by whoever made the call until the response is complete, and here while an upload goes on after
+   * that.
+   */
   readonly #signal: unknown
   #unfollow: (() => void) | null = null
 
@@ -178,7 +182,9 @@ export class Request extends HandledRequest {
     if (!isReplayable(this.source)) this.#marks |= SPENT
   }
 
-  /** The body went out with the head; bytes are made of it only for a subscriber or a handler that wants them. */
+  /**
+   * The body went out with the head; bytes are made of it only for a subscriber or a handler that wants them.
+   */
   onWholeBodySent(source: WholeSource): void {
     if (this.settled) return
     try {
@@ -312,8 +318,8 @@ export class Request extends HandledRequest {
     controller.acceptHead(fields)
     try {
       awaitUpgrade(this.callUpgrade(controller, statusCode, fields.toObject(), socket), socket)
-      // It is the caller's now. A peer that resets it must not end a process that does not listen; the error that the
-      // caller destroyed it with, thrown in a callback for one, is not ours to hide.
+      // It is the caller's now. A peer that resets it must not end a process that does not listen; the error
+      // that the caller destroyed it with, thrown in a callback for one, is not ours to hide.
       if (!socket.destroyed) socket.on('error', ignoreError)
     } catch (error) {
       destroySocket(socket, error as Error)
@@ -377,8 +383,9 @@ export class Request extends HandledRequest {
   }
 
   /**
-   * The failure that follows may have come with the same bytes as the head. A handler that goes on in promises, as
-   * `fetch` of the runtime does, has not got there yet: it would miss the failure and wait for the body forever.
+   * The failure that follows may have come with the same bytes as the head. A handler that goes on in
+   * promises, as `fetch` of the runtime does, has not got there yet: it would miss the failure and wait for
+   * the body forever.
    */
   reportLater(): void {
     this.#marks |= REPORTS_LATER
@@ -408,8 +415,8 @@ export class Request extends HandledRequest {
   }
 
   /**
-   * The last call was made. A request that has waited for long is in the part of memory that is rarely cleaned,
-   * and would keep all that came with its response there.
+   * The last call was made. A request that has waited for long is in the part of memory that is rarely
+   * cleaned, and would keep all that came with its response there.
    */
   #letGo(): void {
     if ((this.#marks & UPLOADS) === 0) this.#host = NO_HOST

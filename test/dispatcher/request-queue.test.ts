@@ -68,7 +68,7 @@ describe('RequestQueue', () => {
     assert.deepEqual(paths(queue.drain()), ['/0', '/499'])
   })
 
-  test('drainIf takes out what is meant, and leaves the others in their order', () => {
+  test('drain with a predicate takes out what is meant, and leaves the others in their order', () => {
     const { queue, requests } = queueOf(5)
     requests[1]!.abort()
     assert.deepEqual(paths(queue.drain(({ path }) => path === '/0' || path === '/3')), ['/0', '/3'])

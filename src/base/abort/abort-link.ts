@@ -1,4 +1,7 @@
-/** The link from a signal to what it ends: strong at first, weak once only the caller's interest keeps the target alive. */
+/**
+ * The link from a signal to what it ends: strong at first, weak once only the caller's interest keeps the
+ * target alive.
+ */
 import { type AbortSource, abortedReason, SignalHub } from './signal.ts'
 
 /** One listener on each signal, however many targets share it. */
@@ -17,7 +20,10 @@ export class AbortLink {
     this.#end = hub.subscribe(signal, (reason) => target.onAbort(reason))
   }
 
-  /** Calls `onAbort` at once, and returns null, if the signal is aborted. It may also fire while it is followed. */
+  /**
+   * Calls `onAbort` at once, and returns null, if the signal is aborted. It may also fire while it is
+   * followed.
+   */
   static to(signal: AbortSource, target: AbortTarget): AbortLink | null {
     const aborted = abortedReason(signal)
     if (aborted === null) return new AbortLink(signal, target)

@@ -64,8 +64,8 @@ class FanOut {
   }
 
   /**
-   * After the first subscriber has joined: a signal may fire while the listener is added. One that does so before it has
-   * the listener emits nothing more, but is aborted.
+   * After the first subscriber has joined: a signal may fire while the listener is added. One that does so
+   * before it has the listener emits nothing more, but is aborted.
    */
   listen(): void {
     const signal = this.#signal
@@ -87,7 +87,8 @@ class FanOut {
       if (isEventTarget(this.#signal)) this.#signal.removeEventListener('abort', this.#onAbort)
       else this.#signal.removeListener('abort', this.#onAbort)
     } catch {
-      // A signal that is not an AbortSignal may have no such method. The request it was for ends all the same.
+      // A signal that is not an AbortSignal may have no such method. The request it was for ends all the
+      // same.
     }
   }
 
@@ -124,9 +125,9 @@ export class SignalHub {
   readonly #fanOuts: Map<AbortSource, FanOut> = new Map()
 
   /**
-   * Calls `onAbort` once when the signal aborts, with its `reason`: even before this returns, if the signal fires while
-   * it is subscribed to. The caller checks {@link abortedReason} first: an aborted signal emits nothing more. Returns
-   * the disposer, which may be called repeatedly.
+   * Calls `onAbort` once when the signal aborts, with its `reason`: even before this returns, if the signal
+   * fires while it is subscribed to. The caller checks {@link abortedReason} first: an aborted signal emits
+   * nothing more. Returns the disposer, which may be called repeatedly.
    */
   subscribe(signal: AbortSource, onAbort: (reason: unknown) => void): () => void {
     const present = this.#fanOuts.get(signal)

@@ -1,4 +1,7 @@
-/** Ports of services other than HTTP, which might misread a request as their protocol (WHATWG Fetch, "bad port"). */
+/**
+ * Ports of services other than HTTP, which might misread a request as their protocol (WHATWG Fetch, "bad
+ * port").
+ */
 export const BAD_PORTS: ReadonlySet<string> = new Set(
   (
     '0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 ' +

@@ -1,6 +1,6 @@
 /**
- * The base URL of relative URLs in `fetch` and the other web interfaces. Stored under the symbol that undici and the
- * runtime use, so that all of them share one value.
+ * The base URL of relative URLs in `fetch` and the other web interfaces. Stored under the symbol that undici
+ * and the runtime use, so that all of them share one value.
  */
 import { parseUrl } from './parse-url.ts'
 

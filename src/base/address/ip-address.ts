@@ -1,14 +1,14 @@
 /**
- * Owns the bytes of IP addresses: two spellings of an address are the same four or sixteen bytes, and a block of
- * addresses is a prefix of them. It resolves nothing.
+ * Owns the bytes of IP addresses: two spellings of an address are the same four or sixteen bytes, and a block
+ * of addresses is a prefix of them. It resolves nothing.
  */
 import { loadNet } from '../node/lazy-modules.ts'
 
 const GROUPS = 8
 
 /**
- * The 4 or 16 bytes of an IP literal in text form (RFC 4291 §2.2), without brackets; null for anything else. A zone
- * (`fe80::1%eth0`) names an interface of this machine, and is not part of an address.
+ * The 4 or 16 bytes of an IP literal in text form (RFC 4291 §2.2), without brackets; null for anything else.
+ * A zone (`fe80::1%eth0`) names an interface of this machine, and is not part of an address.
  */
 export function ipBytes(text: string): Uint8Array | null {
   const family = text.includes('%') ? 0 : loadNet().isIP(text)

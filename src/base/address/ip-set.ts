@@ -1,6 +1,7 @@
 /**
- * Reads the notations for a set of IP addresses: one address, a block (`10.0.0.0/8`, `fe80::/10`; RFC 4632 §3.1, RFC 4291
- * §2.3) and a range (`10.0.0.1-10.0.0.9`, both included). An address of the other family is never in a set.
+ * Reads the notations for a set of IP addresses: one address, a block (`10.0.0.0/8`, `fe80::/10`; RFC 4632
+ * §3.1, RFC 4291 §2.3) and a range (`10.0.0.1-10.0.0.9`, both included). An address of the other family is
+ * never in a set.
  */
 import { ipBytes, samePrefix } from './ip-address.ts'
 import { withoutBrackets } from './server-name.ts'

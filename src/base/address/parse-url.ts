@@ -1,12 +1,15 @@
 /**
- * URLs of callers, parsed and shown. A URL may carry a password, a token in its query or a key in its fragment, and errors
- * end up in logs: what is shown of one is its scheme, host, port and path.
+ * URLs of callers, parsed and shown. A URL may carry a password, a token in its query or a key in its
+ * fragment, and errors end up in logs: what is shown of one is its scheme, host, port and path.
  */
 
 /** What hides behind it is not shown. */
 const HIDDEN = '…'
 
-/** Scheme, host, a port of digits and a path: what may be shown of a text that is no URL, as far as it has them. */
+/**
+ * Scheme, host, a port of digits and a path: what may be shown of a text that is no URL, as far as it has
+ * them.
+ */
 const PLAIN = /^(?:[a-z][a-z\d+.-]*:)?(?:[\\/]{2})?(?:\[[\da-f:.]*\]|[^\\/?#:@]*)(?::\d*)?(?:[\\/][^?#@]*)?/i
 
 const SCHEME = /^[a-z][a-z\d+.-]*:[\\/]{2}/i

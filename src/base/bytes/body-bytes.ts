@@ -1,7 +1,7 @@
 /**
- * The bytes of a body that nobody has taken yet, in order. Large chunks are kept as they arrived, many small ones are
- * joined: a peer that sends single bytes makes us keep those bytes, not an object for each, which would take more than
- * two hundred times as much. Does not know where chunks come from or who wants them.
+ * The bytes of a body that nobody has taken yet, in order. Large chunks are kept as they arrived, many small
+ * ones are joined: a peer that sends single bytes makes us keep those bytes, not an object for each, which
+ * would take more than two hundred times as much. Does not know where chunks come from or who wants them.
  */
 import { Buffer } from 'node:buffer'
 import { returnMemory, takeMemory } from './collection-memory.ts'
@@ -21,7 +21,10 @@ export function bytesOf(chunk: unknown, encoding: BufferEncoding | undefined): B
   return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
 }
 
-/** Chunks are handed out together up to this size: separate memory for a small one takes longer than to copy it. */
+/**
+ * Chunks are handed out together up to this size: separate memory for a small one takes longer than to copy
+ * it.
+ */
 const JOINED_BYTES = 16_384
 
 /** A first piece of less than this part of its body does not say that all of it will be collected. */
@@ -35,9 +38,9 @@ const LEAST_BLOCK = MAX_SHARED
 const LARGEST_BLOCK = 65_536
 
 /**
- * What the memory at the end is for: for all bytes (`whole`), the same in memory that goes back when it was read, unless
- * it was given away (`borrowed`), for these bytes only, in memory with those of others (`shared`), or for the next small
- * chunks (`joined`).
+ * What the memory at the end is for: for all bytes (`whole`), the same in memory that goes back when it was
+ * read, unless it was given away (`borrowed`), for these bytes only, in memory with those of others
+ * (`shared`), or for the next small chunks (`joined`).
  */
 type Purpose = 'whole' | 'borrowed' | 'shared' | 'joined'
 
@@ -135,7 +138,8 @@ export class BodyBytes {
     if (this.#target !== null) {
       const takes = isSmall || this.#purpose !== 'joined'
       if (takes && length <= this.#room) return true
-      // More than announced if there is memory for all: the dispatcher did not enforce the length, so go on without it.
+      // More than announced if there is memory for all: the dispatcher did not enforce the length, so go on
+      // without it.
       this.#split()
       if (!isSmall) return false
     }
@@ -161,7 +165,10 @@ export class BodyBytes {
     return chunk === undefined ? undefined : ownBytes(chunk, 0, chunk.length)
   }
 
-  /** Takes the first chunk, or the first few small ones, in memory that belongs to the caller; undefined if there is none. */
+  /**
+   * Takes the first chunk, or the first few small ones, in memory that belongs to the caller; undefined if
+   * there is none.
+   */
   takeOwn(): Buffer | undefined {
     this.#split()
     const chunks = this.#chunks
@@ -217,8 +224,8 @@ export class BodyBytes {
   }
 
   /**
-   * Announces the total; memory is taken for it unless it is too much to take on trust. `isShared`: it may have served an
-   * earlier body, and serves a later one if {@link release} follows.
+   * Announces the total; memory is taken for it unless it is too much to take on trust. `isShared`: it may
+   * have served an earlier body, and serves a later one if {@link release} follows.
    */
   expect(length: number, isShared: boolean): void {
     if (this.#isWhole || length < this.size || length === 0 || length > PRESIZE_LIMIT) return

@@ -1,6 +1,7 @@
 /**
- * Memory in which bodies are collected to be decoded. It is used again: fresh memory of this size costs more than
- * decoding what is in it, for the system must clear its pages and the runtime collects garbage for every few of them.
+ * Memory in which bodies are collected to be decoded. It is used again: fresh memory of this size costs more
+ * than decoding what is in it, for the system must clear its pages and the runtime collects garbage for every
+ * few of them.
  */
 import { Buffer } from 'node:buffer'
 

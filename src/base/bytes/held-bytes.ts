@@ -1,7 +1,8 @@
 /**
- * Copies of bytes that wait for a consumer. Most are small and read once, and memory for each alone would take longer to
- * get than the bytes to copy, so small ones share memory. None of it may reach a caller, who could transfer it to
- * another thread and take the bytes of others with it: {@link ownBytes} makes the copy to hand out.
+ * Copies of bytes that wait for a consumer. Most are small and read once, and memory for each alone would
+ * take longer to get than the bytes to copy, so small ones share memory. None of it may reach a caller, who
+ * could transfer it to another thread and take the bytes of others with it: {@link ownBytes} makes the copy
+ * to hand out.
  */
 import { Buffer } from 'node:buffer'
 import { NO_BYTES } from './empty.ts'
@@ -30,7 +31,10 @@ export function shareBytes(bytes: Buffer, start: number, end: number): number {
   return from
 }
 
-/** A copy to be read here only. Those that fit into the heap share nothing: a view of shared memory takes as long to make. */
+/**
+ * A copy to be read here only. Those that fit into the heap share nothing: a view of shared memory takes as
+ * long to make.
+ */
 export function holdBytes(bytes: Buffer, start: number, end: number): Buffer {
   const length = end - start
   if (length <= SMALL_BYTES || length > MAX_SHARED) return copyBytes(bytes, start, end)

@@ -56,8 +56,8 @@ export function fillFrom(target: Buffer, at: number, bytes: Buffer, start: numbe
 }
 
 /**
- * Bytes as text. Before native code reads a typed array in the heap, the runtime moves it out, which takes longer than
- * copying a small one.
+ * Bytes as text. Before native code reads a typed array in the heap, the runtime moves it out, which takes
+ * longer than copying a small one.
  */
 export function utf8Of(bytes: Buffer, start: number, end: number): string {
   if (bytes.length > SMALL_BYTES) return bytes.toString('utf8', start, end)

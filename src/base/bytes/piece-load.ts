@@ -1,6 +1,7 @@
 /**
- * What the small pieces in a stream's buffer cost beside their bytes. A stream of the runtime counts bytes only, and
- * would take tens of thousands of single ones before it asks for a pause, each in an object of its own.
+ * What the small pieces in a stream's buffer cost beside their bytes. A stream of the runtime counts bytes
+ * only, and would take tens of thousands of single ones before it asks for a pause, each in an object of its
+ * own.
  */
 
 /** What a piece takes in memory at the least: the chunk, its view, its place in a list. */

@@ -1,6 +1,8 @@
 /** The bytes of a caller's buffer or view. */
 
-/** The memory itself, not a copy. What was transferred to another thread has no bytes left (Web IDL §3.2.26). */
+/**
+ * The memory itself, not a copy. What was transferred to another thread has no bytes left (Web IDL §3.2.26).
+ */
 export function sourceBytes(source: ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBuffer> {
   const isView = ArrayBuffer.isView(source)
   const buffer = (isView ? source.buffer : source) as ArrayBuffer

@@ -1,6 +1,6 @@
 /**
- * A binary heap whose items know their place, so that any of them can be moved or removed in O(log n): the members of a
- * pool that can take work, the cookies of a jar that are the next to go.
+ * A binary heap whose items know their place, so that any of them can be moved or removed in O(log n): the
+ * members of a pool that can take work, the cookies of a jar that are the next to go.
  */
 
 export interface Ranked {

@@ -1,4 +1,7 @@
-/** A list whose items hold their own links: adding, removing any item and counting cost the same however long it is. */
+/**
+ * A list whose items hold their own links: adding, removing any item and counting cost the same however long
+ * it is.
+ */
 
 /** An item, which is in one list at most. Only the list writes these. */
 export interface Linked<T extends Linked<T>> {

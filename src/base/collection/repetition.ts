@@ -1,6 +1,6 @@
 /**
- * Whether it is worth comparing something with what came last: programs and servers either repeat themselves all the time, or
- * never do, because they sign or trace each message.
+ * Whether it is worth comparing something with what came last: programs and servers either repeat themselves
+ * all the time, or never do, because they sign or trace each message.
  */
 
 /** So many that differ in a row: the next are not compared. */

@@ -1,7 +1,8 @@
 /**
- * When callers get their responses. One poll of the event loop brings the responses of many requests, one read after
- * another. If each caller went on before the next read, its code and the code that reads would drive each other out of
- * the caches of the processor. So callers wait until everything has been read that came with the poll.
+ * When callers get their responses. One poll of the event loop brings the responses of many requests, one
+ * read after another. If each caller went on before the next read, its code and the code that reads would
+ * drive each other out of the caches of the processor. So callers wait until everything has been read that
+ * came with the poll.
  */
 import { runtimeNextTick, runtimeSetImmediate } from './runtime-turns.ts'
 import { throwLater } from './throw-later.ts'
@@ -39,8 +40,8 @@ export function answerCaller(answer: Answer): void {
 }
 
 /**
- * For what callers may add to: runs the function when the callers have gone on that get their responses at the end of
- * this turn. False, and the function is not run, if there are none.
+ * For what callers may add to: runs the function when the callers have gone on that get their responses at
+ * the end of this turn. False, and the function is not run, if there are none.
  */
 export function afterAnswers(follower: () => void): boolean {
   if (ready.length === 0) return false

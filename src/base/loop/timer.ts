@@ -1,6 +1,7 @@
 /**
- * Timers of the global object, so that a fake clock controls them. Each is cleared by the function that belongs to the one
- * that made it: a fake clock that was installed in between does not know it, and says so with a warning each time.
+ * Timers of the global object, so that a fake clock controls them. Each is cleared by the function that
+ * belongs to the one that made it: a fake clock that was installed in between does not know it, and says so
+ * with a warning each time.
  */
 
 type Timer = ReturnType<typeof setTimeout>
@@ -9,7 +10,10 @@ type Clear = (timer: Timer) => void
 /** A pair, whether or not a fake clock was installed before this module was loaded. */
 const { setTimeout: firstSetTimeout, clearTimeout: firstClear, setInterval: firstSetInterval } = globalThis
 
-/** How to clear timers of other clocks. A timer that is a number cannot be here: the clock of the moment gets it. */
+/**
+ * How to clear timers of other clocks. A timer that is a number cannot be here: the clock of the moment gets
+ * it.
+ */
 const clears = new WeakMap<object, Clear>()
 
 /** What the timers of the first clock inherit from. A caller hands over timers too, of whichever clock. */

@@ -14,7 +14,10 @@ type Modules = {
   readonly 'node:zlib': typeof import('node:zlib')
 }
 
-/** The parts of `node:sqlite` that are used; the runtimes that have it are newer than the oldest one supported. */
+/**
+ * The parts of `node:sqlite` that are used; the runtimes that have it are newer than the oldest one
+ * supported.
+ */
 export interface SqliteModule {
   readonly DatabaseSync: new (location: string) => SqliteDatabase
 }

@@ -1,6 +1,6 @@
 /**
- * Files that are replaced as a whole: another program reads the old content or the new one, never a part, and a crash leaves
- * the old one. Content is written to a draft beside the file, which then takes its place.
+ * Files that are replaced as a whole: another program reads the old content or the new one, never a part, and
+ * a crash leaves the old one. Content is written to a draft beside the file, which then takes its place.
  */
 import { type FileHandle, open, readlink, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
@@ -12,11 +12,17 @@ const PERMISSIONS = 0o7777
 export interface FileContent {
   readonly text: string
   readonly encoding?: 'utf8' | 'latin1'
-  /** The most permissions that the file may have. Default: those that it has; if it is new, what the process gives. */
+  /**
+   * The most permissions that the file may have. Default: those that it has; if it is new, what the process
+   * gives.
+   */
   readonly mode?: number
 }
 
-/** A symbolic link stays one, and a file keeps its permissions, or some of them. What is no file, such as a pipe, is written to. */
+/**
+ * A symbolic link stays one, and a file keeps its permissions, or some of them. What is no file, such as a
+ * pipe, is written to.
+ */
 export async function replaceFile(path: string, content: FileContent): Promise<void> {
   const { text, encoding = 'utf8', mode } = content
   const known = await ifThere(stat(path))
@@ -51,8 +57,8 @@ async function newTarget(path: string): Promise<string> {
 }
 
 /**
- * Nobody can foresee the name, and a file or link that has it is not opened: in a folder that others may write to, it could
- * lead to another file. Two writers of one file have drafts of their own.
+ * Nobody can foresee the name, and a file or link that has it is not opened: in a folder that others may
+ * write to, it could lead to another file. Two writers of one file have drafts of their own.
  */
 async function openDraft(
   target: string,

@@ -7,8 +7,8 @@
 const kinds = new WeakMap<object, symbol>()
 
 /**
- * Registers a class under the key of its symbol. Its `name` is set here as well: bundlers and minifiers rename
- * classes, and consoles, test runners and loggers print `constructor.name`.
+ * Registers a class under the key of its symbol. Its `name` is set here as well: bundlers and minifiers
+ * rename classes, and consoles, test runners and loggers print `constructor.name`.
  */
 export function defineKind(
   kindClass: { prototype: object },

@@ -4,7 +4,10 @@
  * (axios CVE-2026-42264 and its relatives).
  */
 
-/** A copy of the options, with those of their class, without what they inherit from `Object.prototype`. Others are returned. */
+/**
+ * A copy of the options, with those of their class, without what they inherit from `Object.prototype`. Others
+ * are returned.
+ */
 export function ownMembers<T>(options: T): T {
   if (typeof options !== 'object' || options === null) return options
   const members = Object.create(null) as Record<PropertyKey, unknown>
@@ -19,8 +22,8 @@ export function ownMembers<T>(options: T): T {
 }
 
 /**
- * For the options of a request, which come with every call: returns them unchanged as long as `Object.prototype` has
- * nothing that would be read as one of them, and otherwise a copy.
+ * For the options of a request, which come with every call: returns them unchanged as long as
+ * `Object.prototype` has nothing that would be read as one of them, and otherwise a copy.
  */
 export function withoutPollution<T>(options: T): T {
   return isPolluted() ? ownMembers(options) : options
@@ -29,8 +32,9 @@ export function withoutPollution<T>(options: T): T {
 const ANY: object = {}
 
 /**
- * Whether `Object.prototype` has an enumerable property, which is what an assignment makes, or the name of an option of a
- * request. To list all its names costs two microseconds; to ask for one that is a constant costs nothing once this is compiled.
+ * Whether `Object.prototype` has an enumerable property, which is what an assignment makes, or the name of an
+ * option of a request. To list all its names costs two microseconds; to ask for one that is a constant costs
+ * nothing once this is compiled.
  */
 function isPolluted(): boolean {
   for (const _ in Object.prototype) return true

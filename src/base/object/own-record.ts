@@ -1,6 +1,7 @@
 /**
- * Plain objects as tables of names that others have chosen. An assignment to `__proto__` would be lost, one to `toString`
- * throws where a program has frozen the prototypes, and `constructor` would be found where nothing was stored.
+ * Plain objects as tables of names that others have chosen. An assignment to `__proto__` would be lost, one
+ * to `toString` throws where a program has frozen the prototypes, and `constructor` would be found where
+ * nothing was stored.
  */
 
 export function setOwn<T>(table: { [name: string]: T | undefined }, name: string, value: T): void {

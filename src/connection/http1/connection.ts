@@ -1,6 +1,6 @@
 /**
- * One HTTP/1.1 connection: what may be written when (RFC 9112 §9.3), the pipeline of requests that were, and what becomes
- * of them when the connection ends. The responses are received in exchange.ts.
+ * One HTTP/1.1 connection: what may be written when (RFC 9112 §9.3), the pipeline of requests that were, and
+ * what becomes of them when the connection ends. The responses are received in exchange.ts.
  *
  * Long because it is where the parts of a connection meet: most of it are answers to their calls.
  */
@@ -28,7 +28,9 @@ import { type PreparedRequest, prepareRequest } from './head.ts'
 import { Http1Idleness, type IdlenessHost } from './idle.ts'
 import { Http1Sender, type SenderHost } from './sender.ts'
 
-/** Milliseconds for the rest of a request that is answered already; then the connection is not worth the wait. */
+/**
+ * Milliseconds for the rest of a request that is answered already; then the connection is not worth the wait.
+ */
 const LONGEST_UNSENT = 1000
 
 /** Shared by the connections to one origin. */

@@ -1,6 +1,7 @@
 /**
- * What the event loop has seen. Bytes and FINs wait in the kernel until the loop polls; the poll returns a list of events,
- * which are handled one after another. When immediates run, all events of the last poll have been handled.
+ * What the event loop has seen. Bytes and FINs wait in the kernel until the loop polls; the poll returns a
+ * list of events, which are handled one after another. When immediates run, all events of the last poll have
+ * been handled.
  *
  * An immediate that is set while the loop handles the results of a poll runs before the next poll; one that
  * is set within an immediate runs after it. All waiters of one turn share them.
@@ -23,8 +24,8 @@ let waiters: LoopWaiter[] | null = null
 let next = 1
 
 /**
- * The waiter is called when the loop has polled once more. Returns the number of the poll. A waiter that awaits that poll
- * already passes its number and is called once.
+ * The waiter is called when the loop has polled once more. Returns the number of the poll. A waiter that
+ * awaits that poll already passes its number and is called once.
  */
 export function afterPoll(waiter: LoopWaiter, awaited = 0): number {
   if (awaited === next) return next
@@ -59,8 +60,8 @@ let turn = 1
 let polls = 0
 
 /**
- * The waiter is called when all events of the last poll have been handled. Returns the number of the turn. A waiter that
- * awaits its end already passes it and is called once.
+ * The waiter is called when all events of the last poll have been handled. Returns the number of the turn. A
+ * waiter that awaits its end already passes it and is called once.
  */
 export function afterTurn(waiter: LoopWaiter, awaited = 0): number {
   if (awaited === turn) return turn
@@ -87,13 +88,19 @@ function endTurn(): void {
   }
 }
 
-/** Whether the loop has polled since the end of that turn. Events of the last poll may still wait to be handled. */
+/**
+ * Whether the loop has polled since the end of that turn. Events of the last poll may still wait to be
+ * handled.
+ */
 export function hasPolledSince(since: number): boolean {
   // Between the ends of two turns the loop has polled.
   return turn > since + 1 || (turn === since + 1 && pollCount() > polls)
 }
 
-/** How often the loop has polled. While it handles the events of a poll, and until the next one, it is the same. */
+/**
+ * How often the loop has polled. While it handles the events of a poll, and until the next one, it is the
+ * same.
+ */
 export function pollCount(): number {
   // Runtimes that only resemble Node.js do not count; there the loop has never polled.
   return (performance.nodeTiming as Partial<typeof performance.nodeTiming>).uvMetricsInfo?.loopCount ?? 0

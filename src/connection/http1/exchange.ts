@@ -1,6 +1,6 @@
 /**
- * The exchange at the head of an HTTP/1.1 pipeline: the response that comes next, whose it is, and how long to wait for
- * it. One object serves all exchanges of a connection, because one response comes at a time.
+ * The exchange at the head of an HTTP/1.1 pipeline: the response that comes next, whose it is, and how long
+ * to wait for it. One object serves all exchanges of a connection, because one response comes at a time.
  */
 
 import type { RingQueue } from '../../base/collection/ring-queue.ts'
@@ -28,7 +28,9 @@ export interface Http1ExchangeHost {
   unblock(request: Request): boolean
   /** They need not wait any longer. */
   onUnblocked(): void
-  /** The response is complete, and its request not in the pipeline any more. `keepsAlive`: others may follow. */
+  /**
+   * The response is complete, and its request not in the pipeline any more. `keepsAlive`: others may follow.
+   */
   onResponseEnd(request: Request, keepsAlive: boolean, trailers: HeaderBlock, at: number): void
   close(reason: EndReason): void
   /** The peer did what it must not. */

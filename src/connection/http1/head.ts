@@ -20,8 +20,8 @@ export interface PreparedRequest {
 }
 
 /**
- * `isLast`: the connection ends with it, whatever the request says. Returns the error instead when the request must
- * not be sent; nothing has happened then.
+ * `isLast`: the connection ends with it, whatever the request says. Returns the error instead when the
+ * request must not be sent; nothing has happened then.
  */
 export function prepareRequest(
   request: Request,
@@ -63,8 +63,8 @@ function closesConnection(request: Request): boolean {
 }
 
 /**
- * Of a request that has content, if only framing. Where servers do not expect it, some leave it unread and would take it
- * for the next request, so nothing follows, although the head does not say so.
+ * Of a request that has content, if only framing. Where servers do not expect it, some leave it unread and
+ * would take it for the next request, so nothing follows, although the head does not say so.
  */
 export function leavesDoubt({ method, reset }: Request): boolean {
   return reset !== false && !expectsPayload(method)

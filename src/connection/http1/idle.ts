@@ -1,20 +1,23 @@
 /**
- * An HTTP/1.1 connection between requests: it is inspected before it is used again, and becomes idle when nothing follows.
+ * An HTTP/1.1 connection between requests: it is inspected before it is used again, and becomes idle when
+ * nothing follows.
  */
 import { ConnectionPart } from '../connection-part.ts'
 import { afterPoll, afterTurn, hasPolledSince, type LoopWaiter, pollCount } from './event-loop-poll.ts'
 
 /**
- * Whether the connection was inspected since something last ran on it. Bytes or a FIN may wait in the kernel, and only the
- * event loop delivers them: an unsolicited response must be noticed before the next request is written, or it would be taken
- * for its answer. After a response the request waits for a poll (`polling`). Once the loop has polled, only events of that
- * very poll may still be to come: a request that must not be sent twice waits until they were handled (`handling`).
+ * Whether the connection was inspected since something last ran on it. Bytes or a FIN may wait in the kernel,
+ * and only the event loop delivers them: an unsolicited response must be noticed before the next request is
+ * written, or it would be taken for its answer. After a response the request waits for a poll (`polling`).
+ * Once the loop has polled, only events of that very poll may still be to come: a request that must not be
+ * sent twice waits until they were handled (`handling`).
  */
 type Inspection = 'done' | 'due' | 'polling' | 'handling'
 
 /**
- * Whether the connection keeps the process alive and has no time limit (`no`), or the other way round (`yes`). One that
- * has nothing to do is idle at the end of the turn (`due`): under load a request comes before that.
+ * Whether the connection keeps the process alive and has no time limit (`no`), or the other way round
+ * (`yes`). One that has nothing to do is idle at the end of the turn (`due`): under load a request comes
+ * before that.
  */
 type IdleState = 'no' | 'due' | 'yes'
 
@@ -33,7 +36,10 @@ export class Http1Idleness extends ConnectionPart<IdlenessHost> implements LoopW
   #poll = 0
   /** The last turn whose end was waited for. */
   #turn = 0
-  /** The poll after which a request was written without waiting; 0 if it waited, or something has arrived since. */
+  /**
+   * The poll after which a request was written without waiting; 0 if it waited, or something has arrived
+   * since.
+   */
   #writtenAfter = 0
 
   get isInspecting(): boolean {
@@ -45,8 +51,8 @@ export class Http1Idleness extends ConnectionPart<IdlenessHost> implements LoopW
   }
 
   /**
-   * Whether a request may be written; if not, `onInspected` follows. One that is `repeatable` may go again to another
-   * connection if what arrives next `wasEarlier`.
+   * Whether a request may be written; if not, `onInspected` follows. One that is `repeatable` may go again to
+   * another connection if what arrives next `wasEarlier`.
    */
   inspect(repeatable: boolean): boolean {
     if (this.#inspection === 'due') this.#inspection = this.#beginInspection(repeatable)
@@ -67,7 +73,8 @@ export class Http1Idleness extends ConnectionPart<IdlenessHost> implements LoopW
   }
 
   /**
-   * Something arrives. Whether it was in the kernel before the request: it comes from the poll after which that was written.
+   * Something arrives. Whether it was in the kernel before the request: it comes from the poll after which
+   * that was written.
    */
   wasEarlier(): boolean {
     const written = this.#writtenAfter

@@ -1,6 +1,6 @@
 /**
- * Writes the requests of one HTTP/1.1 connection, each in one piece or, where its body comes from a source, piece by
- * piece. Whether a request may be written is decided by the connection.
+ * Writes the requests of one HTTP/1.1 connection, each in one piece or, where its body comes from a source,
+ * piece by piece. Whether a request may be written is decided by the connection.
  */
 import type { Deadline } from '../../base/loop/deadline.ts'
 import { channels } from '../../diagnostics.ts'
@@ -32,7 +32,10 @@ export class Http1Sender {
   #writer: Http1BodyWriter | null = null
   /** Nothing is written after it until its response head has come. */
   #blocking: Request | null = null
-  /** All that was written is answered, and the socket has not taken all of it: the server may have stopped reading. */
+  /**
+   * All that was written is answered, and the socket has not taken all of it: the server may have stopped
+   * reading.
+   */
   isClogged = false
 
   constructor(host: SenderHost, transport: Transport, deadline: Deadline, reuse: Reuse) {
@@ -52,7 +55,10 @@ export class Http1Sender {
     return this.#writer !== null
   }
 
-  /** All that was written is answered. What would be written next must not stand behind bytes that nobody reads. */
+  /**
+   * All that was written is answered. What would be written next must not stand behind bytes that nobody
+   * reads.
+   */
   onAllAnswered(): void {
     this.isClogged = this.#transport.congested
   }
@@ -149,7 +155,10 @@ export class Http1Sender {
   }
 }
 
-/** One body from a source. The head waits for the first piece: only then is it known whether there is a body, and how it is framed. */
+/**
+ * One body from a source. The head waits for the first piece: only then is it known whether there is a body,
+ * and how it is framed.
+ */
 class Http1BodyWriter extends BodyWriter {
   readonly #host: Http1Sender
   readonly #head: string

@@ -1,9 +1,9 @@
 /**
- * One HTTP/2 connection: exchanges on the engine's streams, its output on the transport, and what becomes of the requests
- * when streams are refused or the connection ends.
+ * One HTTP/2 connection: exchanges on the engine's streams, its output on the transport, and what becomes of
+ * the requests when streams are refused or the connection ends.
  *
- * Long because it is the sink of its transport and its engine and the host of its parts, each of which calls back in a
- * line or two.
+ * Long because it is the sink of its transport and its engine and the host of its parts, each of which calls
+ * back in a line or two.
  */
 import { now } from '../../base/loop/clock.ts'
 import { channels } from '../../diagnostics.ts'
@@ -225,7 +225,10 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
     this.output.schedule()
   }
 
-  /** The origin can be reached over another connection (RFC 9110 §15.5.20): one with other requests is not cut off. */
+  /**
+   * The origin can be reached over another connection (RFC 9110 §15.5.20): one with other requests is not cut
+   * off.
+   */
   onMisdirected(): void {
     this.#drain(ends.misdirected())
   }

@@ -1,8 +1,9 @@
 /**
- * One request and its response on an HTTP/2 stream: the body on its way out, the data on its way in and the part of it that
- * a paused consumer does not want yet, the time limits, and the end of all that.
+ * One request and its response on an HTTP/2 stream: the body on its way out, the data on its way in and the
+ * part of it that a paused consumer does not want yet, the time limits, and the end of all that.
  *
- * Long because both directions share one stream and one deadline, and the end of either decides about the other.
+ * Long because both directions share one stream and one deadline, and the end of either decides about the
+ * other.
  */
 import { BodyBytes } from '../../base/bytes/body-bytes.ts'
 import { MAX_SHARED } from '../../base/bytes/held-bytes.ts'
@@ -54,7 +55,10 @@ export interface ExchangeHost {
   onBroken(error: Error): void
 }
 
-/** `held`: until the server wants it. `sent`: all of it was given to the stream, which may not have sent it yet. */
+/**
+ * `held`: until the server wants it. `sent`: all of it was given to the stream, which may not have sent it
+ * yet.
+ */
 type Sending = 'held' | 'sending' | 'sent'
 
 /** `uploading`: the response is complete, and the rest of the request body is still on its way. */
@@ -63,7 +67,10 @@ type Life = 'running' | 'uploading' | 'ended'
 const BOTH_ENDS = 2
 const MISDIRECTED = 421
 
-/** Many fields, because each request has one of these, and parts in separate objects would cost it an allocation each. */
+/**
+ * Many fields, because each request has one of these, and parts in separate objects would cost it an
+ * allocation each.
+ */
 export class Http2Exchange
   extends Exchange
   implements StreamSink, RequestHost, BodySenderHost, TunnelHost, DeadlineOwner, ExpectationHost
@@ -330,8 +337,8 @@ export class Http2Exchange
   }
 
   /**
-   * The server has answered before it has the whole request. It may still want the rest (RFC 9113 §8.1: it would reset the
-   * stream otherwise), so that is sent, but the caller does not wait for it.
+   * The server has answered before it has the whole request. It may still want the rest (RFC 9113 §8.1: it
+   * would reset the stream otherwise), so that is sent, but the caller does not wait for it.
    */
   #upload(trailers: HeaderBlock | null, at: number): void {
     this.#life = 'uploading'
@@ -351,7 +358,9 @@ export class Http2Exchange
     else this.#awaitUpload()
   }
 
-  /** The stream has ended under a body that is still being sent: nobody is told, the caller has the response. */
+  /**
+   * The stream has ended under a body that is still being sent: nobody is told, the caller has the response.
+   */
   #stopUpload(): void {
     if (this.#sending !== 'sending') return
     this.#sending = 'sent'

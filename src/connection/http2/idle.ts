@@ -1,6 +1,6 @@
 /**
- * The two waits of an HTTP/2 connection on which nothing runs: for the end of its keep-alive time, and for a peer that
- * does not allow a single stream, which must not keep a request forever.
+ * The two waits of an HTTP/2 connection on which nothing runs: for the end of its keep-alive time, and for a
+ * peer that does not allow a single stream, which must not keep a request forever.
  */
 import { Deadline, type DeadlineOwner } from '../../base/loop/deadline.ts'
 import { ConnectionPart } from '../connection-part.ts'

@@ -13,7 +13,9 @@ import type { Http2Host } from './host.ts'
 /** Silence after which a connection is not trusted: longer than any pause between frames of a busy one. */
 export const SILENCE_MS = 10_000
 
-/** How long a PING may go unanswered: several round trips of the slowest links, loss and resending included. */
+/**
+ * How long a PING may go unanswered: several round trips of the slowest links, loss and resending included.
+ */
 export const PING_DEADLINE_MS = 10_000
 
 const PING_BYTES = 8

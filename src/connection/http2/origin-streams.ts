@@ -1,7 +1,7 @@
 /**
- * What the connections to one origin have learnt about how many streams it takes at a time, and how often it has sent
- * back each request unprocessed. It outlives the connections: a server that is being replaced ends one after another,
- * and neither a limit nor a count may start anew with each.
+ * What the connections to one origin have learnt about how many streams it takes at a time, and how often it
+ * has sent back each request unprocessed. It outlives the connections: a server that is being replaced ends
+ * one after another, and neither a limit nor a count may start anew with each.
  */
 import type { Request } from '../../request/request.ts'
 
@@ -26,14 +26,16 @@ export class OriginStreams {
   #unprocessed: WeakMap<Request, Unprocessed> | null = null
 
   /**
-   * Streams that a new connection may open before its SETTINGS have come. A server that has announced 0 is asked with
-   * one stream, because nothing else would show that it has changed its mind.
+   * Streams that a new connection may open before its SETTINGS have come. A server that has announced 0 is
+   * asked with one stream, because nothing else would show that it has changed its mind.
    */
   get firstFlight(): number {
     return Math.max(1, this.announced ?? Number.POSITIVE_INFINITY)
   }
 
-  /** The request has come back. Returns the account of it, in which this time is counted as progress or not. */
+  /**
+   * The request has come back. Returns the account of it, in which this time is counted as progress or not.
+   */
   count(request: Request, isProgress: boolean): Unprocessed {
     this.#unprocessed ??= new WeakMap()
     const known = this.#unprocessed.get(request) ?? { fruitless: 0, refused: 0, suspected: 0, answered: 0 }

@@ -1,8 +1,8 @@
 /**
- * The output of an HTTP/2 connection, and when it leaves. What is queued in one turn of the event loop leaves in one write: over
- * TLS each record of a read is a separate tick, and a server may put each response into one, so a tick is too early. A
- * few new requests among many open ones wait for others, because a write for each handful costs both sides more than the
- * wait.
+ * The output of an HTTP/2 connection, and when it leaves. What is queued in one turn of the event loop leaves
+ * in one write: over TLS each record of a read is a separate tick, and a server may put each response into
+ * one, so a tick is too early. A few new requests among many open ones wait for others, because a write for
+ * each handful costs both sides more than the wait.
  */
 
 import { afterAnswers } from '../../base/loop/answers.ts'
@@ -31,7 +31,8 @@ export class Http2Output {
   /** Something was read since the last turn. */
   #hasRead = false
   readonly #onImmediate = (): void => {
-    // What callers send in this turn leaves in it. Not again if they get more responses at once, as from a cache.
+    // What callers send in this turn leaves in it. Not again if they get more responses at once, as from a
+    // cache.
     if (!afterAnswers(this.#onTurnEnd)) this.#onTurnEnd()
   }
   readonly #onTurnEnd = (): void => {
@@ -96,7 +97,10 @@ export class Http2Output {
     }
   }
 
-  /** The engine is given bytes: what it has to send meanwhile needs no extra turn. Returns what `endRead` takes. */
+  /**
+   * The engine is given bytes: what it has to send meanwhile needs no extra turn. Returns what `endRead`
+   * takes.
+   */
   beginRead(): Flushing {
     const flushing = this.#flushing
     this.#flushing = 'running'

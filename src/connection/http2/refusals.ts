@@ -1,6 +1,6 @@
 /**
- * Requests that an HTTP/2 peer has not processed (RFC 9113 §8.7): they are sent again for as long as the peer gets ahead
- * with others, and a peer that refuses streams gets no more of them than it takes.
+ * Requests that an HTTP/2 peer has not processed (RFC 9113 §8.7): they are sent again for as long as the peer
+ * gets ahead with others, and a peer that refuses streams gets no more of them than it takes.
  */
 import { Deadline, type DeadlineOwner } from '../../base/loop/deadline.ts'
 import type { ProtocolFailure } from '../../protocol/failure.ts'
@@ -10,24 +10,29 @@ import type { Http2Host } from './host.ts'
 import type { OriginStreams } from './origin-streams.ts'
 
 /**
- * How often in a row a request is taken back from a peer that answers nothing else meanwhile. Several connections may
- * be turned away while servers are being replaced; a stream that is refused on a connection which goes on is meant.
+ * How often in a row a request is taken back from a peer that answers nothing else meanwhile. Several
+ * connections may be turned away while servers are being replaced; a stream that is refused on a connection
+ * which goes on is meant.
  */
 const MAX_FRUITLESS_CONNECTIONS = 3
 const MAX_FRUITLESS_STREAMS = 1
 
-/** How often the same request may be refused while others are answered: the server may not want that one at all. */
+/**
+ * How often the same request may be refused while others are answered: the server may not want that one at
+ * all.
+ */
 const MAX_REFUSALS = 16
 
 /**
- * How often a request is sent again that a GOAWAY with an error may have been about. One that breaks the server must not
- * go on to break it (RFC 9110 §9.2.2: a failed automatic retry is not repeated).
+ * How often a request is sent again that a GOAWAY with an error may have been about. One that breaks the
+ * server must not go on to break it (RFC 9110 §9.2.2: a failed automatic retry is not repeated).
  */
 const MAX_SUSPICIONS = 1
 
 /**
- * Milliseconds after which one more stream is tried although the peer has refused that many, and the longest time that
- * follows after more refusals. Streams that last may never make room, and the peer may have been short of it only then.
+ * Milliseconds after which one more stream is tried although the peer has refused that many, and the longest
+ * time that follows after more refusals. Streams that last may never make room, and the peer may have been
+ * short of it only then.
  */
 const FIRST_PATIENCE = 1000
 const LONGEST_PATIENCE = 16_000
@@ -38,7 +43,10 @@ export class Http2Refusals extends ConnectionPart<Http2Host> implements Deadline
   readonly #origin: OriginStreams
   /** The last stream that the peer looks at, as its GOAWAY said. */
   #lastStreamId = Number.POSITIVE_INFINITY
-  /** More streams than this the peer has refused, whatever it says; it rises by one with each round that is answered. */
+  /**
+   * More streams than this the peer has refused, whatever it says; it rises by one with each round that is
+   * answered.
+   */
   #ceiling: number
   /** Streams below this id were opened before the peer announced a limit that not all of them keep to. */
   #excessBelow = 0
@@ -110,7 +118,9 @@ export class Http2Refusals extends ConnectionPart<Http2Host> implements Deadline
     return streamId <= this.#lastStreamId
   }
 
-  /** A request was not looked at. Returns whether it is sent again. `running`: how many there were with it. */
+  /**
+   * A request was not looked at. Returns whether it is sent again. `running`: how many there were with it.
+   */
   resends(request: Request, streamId: number, { scope }: ProtocolFailure, running: number): boolean {
     if (!request.resendable) return false
     request.onUnseen()
@@ -121,8 +131,8 @@ export class Http2Refusals extends ConnectionPart<Http2Host> implements Deadline
   }
 
   /**
-   * The peer ended the connection with an error while it was at work on the request. Returns whether that is sent
-   * again: once, as far as that can do no harm.
+   * The peer ended the connection with an error while it was at work on the request. Returns whether that is
+   * sent again: once, as far as that can do no harm.
    */
   resendsSuspected(request: Request): boolean {
     if (!request.idempotent || !request.resendable) return false
@@ -138,9 +148,12 @@ export class Http2Refusals extends ConnectionPart<Http2Host> implements Deadline
     return this.#origin.count(request, isUsed).fruitless <= MAX_FRUITLESS_CONNECTIONS
   }
 
-  /** The request was refused while so many others run. Whether it may be sent on this connection once more. */
+  /**
+   * The request was refused while so many others run. Whether it may be sent on this connection once more.
+   */
   #mayRepeat(request: Request, streamId: number, others: number): boolean {
-    // The limit could not be known: neither the request nor the peer is to blame, and the limit holds from now on.
+    // The limit could not be known: neither the request nor the peer is to blame, and the limit holds from
+    // now on.
     if (streamId < this.#excessBelow) return true
     this.#learn(Math.max(1, others))
     const isTrial = this.#isTrying

@@ -118,8 +118,8 @@ export class Http2Tunnel extends Duplex {
     }
     this.#backlog = null
     this.push(null)
-    // A socket with nothing left to read emits `end` even if nothing reads from it. Code that awaits this one can
-    // listen only after this turn.
+    // A socket with nothing left to read emits `end` even if nothing reads from it. Code that awaits this one
+    // can listen only after this turn.
     runtimeSetImmediate(() => this.read(0))
   }
 
@@ -131,8 +131,8 @@ export class Http2Tunnel extends Duplex {
   }
 
   /**
-   * Nothing can be sent any more; an error unless nothing was to be sent. A proxy closes both directions with RST_STREAM
-   * of NO_ERROR after its END_STREAM (RFC 9113 §8.1): what it sent before is read to its end.
+   * Nothing can be sent any more; an error unless nothing was to be sent. A proxy closes both directions with
+   * RST_STREAM of NO_ERROR after its END_STREAM (RFC 9113 §8.1): what it sent before is read to its end.
    */
   onStreamClosed(reason: Error | null): void {
     if (this.#finished || this.destroyed) return

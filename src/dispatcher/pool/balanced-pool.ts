@@ -1,6 +1,7 @@
 /**
- * Requests spread over several origins that serve the same. The upstream for the next one is chosen by weighted turns
- * (`weighted-turns.ts`); this file keeps the upstreams and their weights, which failures lower and connections raise.
+ * Requests spread over several origins that serve the same. The upstream for the next one is chosen by
+ * weighted turns (`weighted-turns.ts`); this file keeps the upstreams and their weights, which failures lower
+ * and connections raise.
  */
 
 import { withoutRejection } from '../../base/loop/stray-promise.ts'

@@ -1,14 +1,14 @@
 /**
- * Whether a pool may open one more connection: how many there are and are on the way, what they speak, and whether the
- * last attempt failed.
+ * Whether a pool may open one more connection: how many there are and are on the way, what they speak, and
+ * whether the last attempt failed.
  */
 import { Deadline, type DeadlineOwner } from '../../base/loop/deadline.ts'
 import type { Member } from './member.ts'
 import type { GrowthPolicy, Protocol } from './policy.ts'
 
 /**
- * Milliseconds without another attempt after one more connection could not be opened while others are up: a server that
- * allows no more must not be asked again for each request that waits.
+ * Milliseconds without another attempt after one more connection could not be opened while others are up: a
+ * server that allows no more must not be asked again for each request that waits.
  */
 const GROWTH_PAUSE = 500
 
@@ -37,7 +37,9 @@ export class Growth {
     return this.#protocol === 'h1' || (this.#opening.size === 0 && this.#isNewestFull())
   }
 
-  /** Whether the newest connection is known to be full: a server that allows no stream at all gets no other. */
+  /**
+   * Whether the newest connection is known to be full: a server that allows no stream at all gets no other.
+   */
   #isNewestFull(): boolean {
     const session = this.#newest?.session ?? null
     return session === null || !session.connected || (session.isLimitKnown && session.running > 0)
@@ -60,7 +62,10 @@ export class Growth {
     if (this.connected === 0) this.#pause.disarm()
   }
 
-  /** A connection could not be opened. Returns whether there is none to be expected for the requests that wait. */
+  /**
+   * A connection could not be opened. Returns whether there is none to be expected for the requests that
+   * wait.
+   */
   onNoConnection(): boolean {
     if (this.connected > 0) {
       this.#pause.arm(GROWTH_PAUSE)

@@ -1,6 +1,6 @@
 /**
- * A dispatcher that a pool is made of, and how the pool learns of what happens to it: a client that the pool made reports
- * to it before its own events; of any other dispatcher there are only the events.
+ * A dispatcher that a pool is made of, and how the pool learns of what happens to it: a client that the pool
+ * made reports to it before its own events; of any other dispatcher there are only the events.
  */
 
 import { NOT_IN_HEAP, type Ranked } from '../../base/collection/indexed-heap.ts'

@@ -22,7 +22,10 @@ export interface PoolOptions extends ClientOptions {
   connections?: number | null | undefined
   /** Makes what requests are given to. Default: a `Client`. */
   factory?: PoolFactory | null | undefined
-  /** Milliseconds after which a connection gets no new requests and is replaced; null for never. Default: null. */
+  /**
+   * Milliseconds after which a connection gets no new requests and is replaced; null for never. Default:
+   * null.
+   */
   clientTtl?: number | null | undefined
 }
 

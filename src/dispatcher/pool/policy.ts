@@ -1,6 +1,6 @@
 /**
- * What differs between the pools: what waits in them, how a member gets it, whose turn it is, and whether the pool makes
- * its members itself.
+ * What differs between the pools: what waits in them, how a member gets it, whose turn it is, and whether the
+ * pool makes its members itself.
  */
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'

@@ -1,6 +1,6 @@
 /**
- * What the pools for one origin share: their options, and the two kinds of members they can have. How a pool behaves is in
- * scheduler.ts.
+ * What the pools for one origin share: their options, and the two kinds of members they can have. How a pool
+ * behaves is in scheduler.ts.
  */
 
 import type { Origin } from '../../base/address/origin.ts'

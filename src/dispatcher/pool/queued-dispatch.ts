@@ -1,6 +1,7 @@
 /**
- * A `dispatch()` call that waits in a pool whose members come from a factory, or belong to several origins: it is passed on
- * as it came. The member checks it only then, so everything that can go wrong before is handled here.
+ * A `dispatch()` call that waits in a pool whose members come from a factory, or belong to several origins:
+ * it is passed on as it came. The member checks it only then, so everything that can go wrong before is
+ * handled here.
  */
 import { type CallContext, captureContext, runIn } from '../../base/loop/call-context.ts'
 import { InvalidArgumentError, RequestAbortedError } from '../../errors.ts'

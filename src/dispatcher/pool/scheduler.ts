@@ -1,10 +1,11 @@
 /**
- * The scheduling of a pool: work waits in a queue and is given to a member that can take it; members are made when all
- * are taken, and let go when they are of no use any more.
+ * The scheduling of a pool: work waits in a queue and is given to a member that can take it; members are made
+ * when all are taken, and let go when they are of no use any more.
  *
- * Over HTTP/2 one connection carries many requests. So a cold pool opens one connection, and what comes meanwhile waits
- * for what it turns out to speak: over HTTP/2 it follows on that connection, over HTTP/1.1 each request gets a connection.
- * Further HTTP/2 connections are opened one after another, and only while requests wait for a stream.
+ * Over HTTP/2 one connection carries many requests. So a cold pool opens one connection, and what comes
+ * meanwhile waits for what it turns out to speak: over HTTP/2 it follows on that connection, over HTTP/1.1
+ * each request gets a connection. Further HTTP/2 connections are opened one after another, and only while
+ * requests wait for a stream.
  *
  * What work is, and how a member is given it, is up to the policy.
  */
@@ -35,8 +36,8 @@ import {
 import type { PoolPolicy, Work, WorkHost } from './policy.ts'
 
 /**
- * `finishing`: work that waits is still given out. `closing`: the members finish what they have. `closed`: they have.
- * `ended`: by `destroy()`.
+ * `finishing`: work that waits is still given out. `closing`: the members finish what they have. `closed`:
+ * they have. `ended`: by `destroy()`.
  */
 type Stage =
   | { readonly at: 'open' | 'closed' | 'ended' }

@@ -1,8 +1,8 @@
 /**
- * Weighted round robin, as the Linux Virtual Server does it: turns go around the line at a level that sinks by the
- * greatest common divisor of the weights each time the line begins anew, and begins at the top again when it has come
- * to the bottom. The entry that weighs as much as the level gets the turn. So the shares follow the weights, and entries that
- * weigh the same take turns one by one.
+ * Weighted round robin, as the Linux Virtual Server does it: turns go around the line at a level that sinks
+ * by the greatest common divisor of the weights each time the line begins anew, and begins at the top again
+ * when it has come to the bottom. The entry that weighs as much as the level gets the turn. So the shares
+ * follow the weights, and entries that weigh the same take turns one by one.
  */
 export interface Weighted {
   weight: number

@@ -1,6 +1,7 @@
 /**
- * The requests of one client, and the connection they go to: requests wait in a queue, one connection at a time is opened
- * when there is something to send, and each request is offered to it in turn. Protocols are hidden by `Connection`.
+ * The requests of one client, and the connection they go to: requests wait in a queue, one connection at a
+ * time is opened when there is something to send, and each request is offered to it in turn. Protocols are
+ * hidden by `Connection`.
  */
 import type { Duplex } from 'node:stream'
 import type { Connection, ConnectionOwner } from '../../connection/connection.ts'
@@ -29,14 +30,14 @@ type State =
 
 /**
  * A connector may report an error that means "try again" (`UND_ERR_SOCKET`, `UND_ERR_INFO`), and a server may
- * close each connection before anything could be sent on it. If they never stop, they must not keep the client busy
- * forever.
+ * close each connection before anything could be sent on it. If they never stop, they must not keep the
+ * client busy forever.
  */
 const MAX_CONNECT_RETRIES = 16
 
 /**
- * Connections that finish their requests while others are made for other TLS server names. A session has one connection
- * for new requests, so each change of the name makes another one.
+ * Connections that finish their requests while others are made for other TLS server names. A session has one
+ * connection for new requests, so each change of the name makes another one.
  */
 const MAX_OTHER_NAMES = 16
 const IDLE: State = { at: 'idle' }
@@ -279,7 +280,8 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
       const state = this.#state
       if (state.at === 'connecting') return
       if (state.at === 'idle') {
-        // The end of the connection before it may have brought us here, in the context of the request which opened that.
+        // The end of the connection before it may have brought us here, in the context of the request which
+        // opened that.
         request.inContext(this.#connect, this, request.servername)
         return
       }
@@ -378,10 +380,8 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   }
 
   #failQueued({ servername }: Connecting, reason: EndReason): void {
-    const requests =
-      reason.kind === 'wrong-name'
-        ? this.#queue.drain((request) => request.servername === servername)
-        : this.#queue.drain()
+    const isForAll = reason.kind !== 'wrong-name'
+    const requests = this.#queue.drain((request) => isForAll || request.servername === servername)
     for (const request of this.#owner.onUnreachable(requests)) request.fail(reason)
   }
 

@@ -1,6 +1,7 @@
 /**
- * One call of the connector, from the call to the socket or the error that it answers with. A connector may be the
- * caller's, and so may its sockets: nothing that one of them throws goes any further than this attempt.
+ * One call of the connector, from the call to the socket or the error that it answers with. A connector may
+ * be the caller's, and so may its sockets: nothing that one of them throws goes any further than this
+ * attempt.
  */
 
 import type { Duplex } from 'node:stream'
@@ -165,7 +166,8 @@ function problemWith(socket: Duplex): Error | null {
   // The requests get the error; the event, which may still come, must not end the process.
   socket.on('error', ignoreError)
   if (socket.errored || socket.destroyed) return socket.errored ?? new SocketError('destroyed')
-  // Its end has already passed: requests on it would never be answered, and only their timeout would end them.
+  // Its end has already passed: requests on it would never be answered, and only their timeout would end
+  // them.
   socket.destroy()
   return new SocketError('other side closed')
 }

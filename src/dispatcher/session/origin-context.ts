@@ -1,6 +1,6 @@
 /**
- * What all clients of one origin share, be it one or the members of a pool: where they connect to, how, and what they
- * remember of responses so far.
+ * What all clients of one origin share, be it one or the members of a pool: where they connect to, how, and
+ * what they remember of responses so far.
  */
 
 import type { Origin } from '../../base/address/origin.ts'

@@ -1,6 +1,6 @@
 /**
- * What a session reports, and to whom. The public client is one owner, which turns all of it into events; in a pool the
- * member comes before it and decides what becomes of requests that found no connection.
+ * What a session reports, and to whom. The public client is one owner, which turns all of it into events; in
+ * a pool the member comes before it and decides what becomes of requests that found no connection.
  */
 import type { EndReason } from '../../request/end-reason.ts'
 import type { Request } from '../../request/request.ts'
@@ -8,7 +8,10 @@ import type { Request } from '../../request/request.ts'
 export interface SessionOwner {
   onConnected(): void
   onDisconnected(reason: EndReason): void
-  /** No connection comes about for these requests. Returns those that are to fail; the owner has taken the others. */
+  /**
+   * No connection comes about for these requests. Returns those that are to fail; the owner has taken the
+   * others.
+   */
   onUnreachable(requests: readonly Request[]): readonly Request[]
   /** A connection could not be opened. `isRetried`: the session tries again by itself. */
   onConnectFailed(reason: EndReason, isRetried: boolean): void

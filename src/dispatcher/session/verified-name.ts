@@ -1,7 +1,7 @@
 /**
- * The server name that a connection was verified for, and so the requests that may use it. A request may ask for a name; one
- * that does not gets the name that the connector presents then. Only a caller's function may present what it likes: its
- * choice is not known before it has opened a connection.
+ * The server name that a connection was verified for, and so the requests that may use it. A request may ask
+ * for a name; one that does not gets the name that the connector presents then. Only a caller's function may
+ * present what it likes: its choice is not known before it has opened a connection.
  */
 import type { Duplex } from 'node:stream'
 import { serverNameOf } from '../../base/address/server-name.ts'

@@ -1,7 +1,7 @@
 /**
- * Bytes of a `text/event-stream` → events (HTML §9.2.6). Every split of the same bytes gives the same events. Lines
- * are found in the bytes, and only the values that count become strings. It never throws for what comes: an event
- * over the limit goes to the sink as a failure, and nothing after it.
+ * Bytes of a `text/event-stream` → events (HTML §9.2.6). Every split of the same bytes gives the same events.
+ * Lines are found in the bytes, and only the values that count become strings. It never throws for what
+ * comes: an event over the limit goes to the sink as a failure, and nothing after it.
  */
 import { CarriedBytes } from '../carried-bytes.ts'
 import type { ProtocolFailure } from '../failure.ts'

@@ -1,7 +1,8 @@
 /**
- * Searches a chunk for bytes, and decodes values of it from UTF-8. A call into the runtime costs more than its work on
- * a short line does, so the chunk is decoded in pieces: lines end in them, and values that are ASCII are cut out of
- * them. The pieces are small, because a string that is cut out of one keeps it in memory.
+ * Searches a chunk for bytes, and decodes values of it from UTF-8. A call into the runtime costs more than
+ * its work on a short line does, so the chunk is decoded in pieces: lines end in them, and values that are
+ * ASCII are cut out of them. The pieces are small, because a string that is cut out of one keeps it in
+ * memory.
  */
 import { isAscii } from 'node:buffer'
 import { NO_BYTES } from '../../base/bytes/empty.ts'
@@ -30,7 +31,10 @@ export class ValueReader {
     this.#pieceEnd = 0
   }
 
-  /** Where the character, which must be ASCII, is first from `start` on; the end of the bytes if it is not there. */
+  /**
+   * Where the character, which must be ASCII, is first from `start` on; the end of the bytes if it is not
+   * there.
+   */
   find(character: string, start: number): number {
     if (start >= this.#pieceEnd) this.#cut(start)
     const place = this.#piece.indexOf(character, start - this.#pieceStart)

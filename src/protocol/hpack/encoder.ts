@@ -280,8 +280,8 @@ export class HpackEncoder {
 }
 
 /**
- * Without the Huffman code: for a value that is sent once, it would save a fifth of the octets and take longer than all
- * else about the field.
+ * Without the Huffman code: for a value that is sent once, it would save a fifth of the octets and take
+ * longer than all else about the field.
  */
 function writePlain(text: string, out: Uint8Array, offset: number): number {
   const length = text.length

@@ -17,8 +17,8 @@ export type IndexingPolicy = typeof NEVER | typeof PLAIN | typeof ON_REPEAT | ty
 const POLICIES: ReadonlyMap<string, IndexingPolicy> = new Map<string, IndexingPolicy>([
   // Credentials: an entry in a table can be guessed at by watching sizes (RFC 7541 §7.1).
   ...all(NEVER, 'authorization cookie proxy-authorization set-cookie'),
-  // Digits that differ each time (an entry saves two or three octets and takes fifty of the table), times that hold for a
-  // second, or what is bound to one resource and seldom sent twice.
+  // Digits that differ each time (an entry saves two or three octets and takes fifty of the table), times
+  // that hold for a second, or what is bound to one resource and seldom sent twice.
   ...all(PLAIN, 'content-length age date expires last-modified etag content-range'),
   // Most are unique, yet a client that polls sends the same few over and over.
   ...all(ON_REPEAT, ':path if-match if-modified-since if-none-match if-range if-unmodified-since'),

@@ -122,7 +122,10 @@ export class ChunkedDecoder {
     return this.#sizeEnd(byte)
   }
 
-  /** Blanks may follow: old servers pad the size to a fixed width. They count as an extension, or they would have no end. */
+  /**
+   * Blanks may follow: old servers pad the size to a fixed width. They count as an extension, or they would
+   * have no end.
+   */
   #sizeEnd(byte: number): boolean {
     if (byte === SP || byte === HTAB) return this.#countExtension() && this.#move(SIZE_END)
     if (byte === CR) return this.#move(SIZE_LF)

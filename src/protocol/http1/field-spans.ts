@@ -1,6 +1,6 @@
 /**
- * The fields of a head under way: names in lower case, and where the values are, so that one string is decoded for all of
- * them.
+ * The fields of a head under way: names in lower case, and where the values are, so that one string is
+ * decoded for all of them.
  */
 import { addField, HeaderBlock, type HeaderObject } from '../header-block.ts'
 

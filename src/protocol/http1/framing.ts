@@ -86,7 +86,10 @@ export class FramingFields {
     return this.#coding === CHUNKED_CODING
   }
 
-  /** Takes note of a field, whose name is in lower case. Returns the failure code of one that breaks the framing. */
+  /**
+   * Takes note of a field, whose name is in lower case. Returns the failure code of one that breaks the
+   * framing.
+   */
   add(name: string, bytes: Buffer, start: number, end: number): string | null {
     // Few names have these lengths, so most fields are done with here.
     switch (name.length) {
@@ -222,8 +225,8 @@ export function responseFraming(request: RequestKind, status: number, fields: Fr
 }
 
 /**
- * An interim response ends at its empty line, whatever lengths it names (RFC 9112 §6.3), and any may come unasked, 100
- * among them (RFC 9110 §15.2).
+ * An interim response ends at its empty line, whatever lengths it names (RFC 9112 §6.3), and any may come
+ * unasked, 100 among them (RFC 9110 §15.2).
  */
 function interimFraming(request: RequestKind, status: number, fields: FramingFields): Framing {
   if (status !== 101) return INTERIM
@@ -232,9 +235,9 @@ function interimFraming(request: RequestKind, status: number, fields: FramingFie
 
 /**
  * Whether the peer lets the connection live on after this response (RFC 9112 §9.3). `version` is 11 for
- * HTTP/1.1, 10 for HTTP/1.0. Transfer-Encoding from before HTTP/1.1 is faulty framing: read it, then close (RFC 9112 §6.1). So
- * is a repeated `chunked`: if an intermediary sees another end of the body, the bytes that follow are its
- * response and must not become ours.
+ * HTTP/1.1, 10 for HTTP/1.0. Transfer-Encoding from before HTTP/1.1 is faulty framing: read it, then close
+ * (RFC 9112 §6.1). So is a repeated `chunked`: if an intermediary sees another end of the body, the bytes
+ * that follow are its response and must not become ours.
  */
 export function keepsAlive(version: number, framing: Framing, fields: FramingFields): boolean {
   if (framing === BODY_UNTIL_CLOSE || fields.connectionClose || fields.repeatsChunked) return false

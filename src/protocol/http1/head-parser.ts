@@ -1,10 +1,11 @@
 /**
- * The syntax of heads and trailers: status line and fields (RFC 9112 §4, §5), byte by byte and strictly.
- * CRLF is the only line end, and no space may precede a colon. It knows nothing of bodies.
+ * The syntax of heads and trailers: status line and fields (RFC 9112 §4, §5), byte by byte and strictly. CRLF
+ * is the only line end, and no space may precede a colon. It knows nothing of bodies.
  *
- * Old servers fold a long value over several lines. A user agent replaces the folds by spaces (RFC 9112 §5.2): a head that
- * has any is judged as it is, then rewritten without them, and read again. A folded length is refused: whoever takes the
- * second line for a field of its own sees another end of the message (CVE-2024-27982).
+ * Old servers fold a long value over several lines. A user agent replaces the folds by spaces (RFC 9112
+ * §5.2): a head that has any is judged as it is, then rewritten without them, and read again. A folded length
+ * is refused: whoever takes the second line for a field of its own sees another end of the message
+ * (CVE-2024-27982).
  *
  * A head that lies in one buffer is judged in place. Only an unfinished one is copied, once, and judging
  * resumes where it stopped, so feeding single bytes costs the same as feeding all at once. Every verdict
@@ -252,7 +253,9 @@ export class HeadParser {
     return at
   }
 
-  /** A line that begins with a blank goes on with the value of the line before; with anything else it fails. */
+  /**
+   * A line that begins with a blank goes on with the value of the line before; with anything else it fails.
+   */
   #beginFold(byte: number): Place {
     if (byte === LF) return this.#fail(HPE_CR_EXPECTED, 'Invalid header field char')
     if (byte !== SP && byte !== HTAB) return this.#fail(HPE_INVALID_HEADER_TOKEN, 'Invalid header token')

@@ -41,13 +41,14 @@ export function maxHeadBytes(limits: Http1Limits): number {
 export const MAX_CHUNK_SIZE_DIGITS = 16
 
 /**
- * Bytes of blanks and extensions in one chunk-size line; they are read and dropped (Node CVE-2024-22019 had no limit).
+ * Bytes of blanks and extensions in one chunk-size line; they are read and dropped (Node CVE-2024-22019 had
+ * no limit).
  */
 export const MAX_CHUNK_EXTENSION_BYTES = 4096
 
 /**
- * Interim responses to one request within `INTERIM_WINDOW_MS`. A server may report `102 Processing` every second for
- * hours; one that floods them is cut off.
+ * Interim responses to one request within `INTERIM_WINDOW_MS`. A server may report `102 Processing` every
+ * second for hours; one that floods them is cut off.
  */
 export const MAX_INTERIM_HEADS = 256
 export const INTERIM_WINDOW_MS = 10_000

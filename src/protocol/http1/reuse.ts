@@ -19,7 +19,10 @@ export class Reuse {
     return this.state === 'idle' || this.state === 'busy'
   }
 
-  /** A request was written; `last`: the connection is not to be reused after it (reset, upgrade, count reached). */
+  /**
+   * A request was written; `last`: the connection is not to be reused after it (reset, upgrade, count
+   * reached).
+   */
   wrote(last: boolean): void {
     invariant(this.canTake, 'a request was written on a connection that takes none')
     this.state = last ? 'last' : 'busy'
@@ -31,7 +34,10 @@ export class Reuse {
     this.state = 'last'
   }
 
-  /** The oldest response ended; `keep`: it lets the connection live on, for long enough; `owed`: others are to come. */
+  /**
+   * The oldest response ended; `keep`: it lets the connection live on, for long enough; `owed`: others are to
+   * come.
+   */
   answered(keep: boolean, owed: boolean): void {
     this.#expectRequests()
     if (!keep) this.state = 'over'

@@ -1,4 +1,6 @@
-/** The callbacks of the engine about the connection as a whole. Each may call straight back into the engine. */
+/**
+ * The callbacks of the engine about the connection as a whole. Each may call straight back into the engine.
+ */
 import type { ProtocolFailure } from '../failure.ts'
 import type { RemoteSettings } from './settings.ts'
 

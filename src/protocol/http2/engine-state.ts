@@ -45,7 +45,9 @@ export interface EngineOptions {
    * Concurrent streams until the server sets a limit; also sent as the limit for pushes, which are disabled.
    */
   readonly maxConcurrentStreams: number
-  /** No more than these before the server's first SETTINGS: what is known of its limit from other connections. */
+  /**
+   * No more than these before the server's first SETTINGS: what is known of its limit from other connections.
+   */
   readonly firstFlight?: number
   /** Bytes of names and values of one head or trailers; reaching it is too much already. */
   readonly maxHeaderSize: number
@@ -179,7 +181,10 @@ export class EngineState {
     this.sink.onFailure(failure)
   }
 
-  /** The transport is gone, or must go: every open stream is reset with this failure. The engine cannot be used afterwards. */
+  /**
+   * The transport is gone, or must go: every open stream is reset with this failure. The engine cannot be
+   * used afterwards.
+   */
   terminate(failure: ProtocolFailure): void {
     if (this.#life === CLOSED) return
     this.#life = CLOSED
@@ -205,7 +210,10 @@ export class EngineState {
     }
   }
 
-  /** Sends GOAWAY and opens no more streams. With NO_ERROR those that are open may finish, otherwise they end here. */
+  /**
+   * Sends GOAWAY and opens no more streams. With NO_ERROR those that are open may finish, otherwise they end
+   * here.
+   */
   shutdown(code: number, debug: Uint8Array = NO_BYTES): void {
     if (this.#life === CLOSED) return
     this.#life = DRAINING

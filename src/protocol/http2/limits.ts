@@ -57,7 +57,9 @@ export const COMPRESSED_BYTES_PER_LISTED = 4
  * Node's own HTTP/1.1 parser stops at 2000.
  */
 export const MAX_HEADER_FIELDS = 2_000
-/** Interim (1xx) heads of one response. A server may report 102 every second for hours, but not flood them. */
+/**
+ * Interim (1xx) heads of one response. A server may report 102 every second for hours, but not flood them.
+ */
 export const MAX_INTERIM_RESPONSES = 256
 
 /**

@@ -136,7 +136,8 @@ const SPECIAL: ReadonlyMap<string, Treatment> = new Map([
 const KEY = 'sec-websocket-key'
 
 /**
- * The flat field list of a request, pseudo fields first (RFC 9113 §8.3.1), names in lower case; or the caller's mistake.
+ * The flat field list of a request, pseudo fields first (RFC 9113 §8.3.1), names in lower case; or the
+ * caller's mistake.
  */
 export function requestFields(head: RequestHead): string[] | ProtocolFailure {
   const { method, scheme, authority, path, protocol, headers } = head
@@ -184,8 +185,8 @@ function isTrailersOnly(value: FieldValue): boolean {
 }
 
 /**
- * Whether a field before this one has the same name in other letters: two parts of a program have set it, and each means
- * another value. The same letters twice are a list, which is the caller's business.
+ * Whether a field before this one has the same name in other letters: two parts of a program have set it, and
+ * each means another value. The same letters twice are a list, which is the caller's business.
  */
 function isGivenTwice(headers: readonly FieldValue[], at: number, name: string): boolean {
   for (let i = 0; i < at; i += 2) {

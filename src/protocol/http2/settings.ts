@@ -1,6 +1,7 @@
 /**
- * The peer's SETTINGS (RFC 9113 §6.5, RFC 8441 §3). Our own values hold from the first byte: they precede every request on the connection, so
- * a server has applied them before it can answer one, acknowledged or not.
+ * The peer's SETTINGS (RFC 9113 §6.5, RFC 8441 §3). Our own values hold from the first byte: they precede
+ * every request on the connection, so a server has applied them before it can answer one, acknowledged or
+ * not.
  */
 import {
   DEFAULT_WINDOW,

@@ -27,8 +27,8 @@ export interface StreamSink {
   /** The memory of body bytes that were queued has been given away: the owner must `reset` the stream. */
   onSpoiled(): void
   /**
-   * Both directions are done; the stream no longer counts. What was not sent by now never will be. `failure`: why, if
-   * that was not our doing and the two ends have not come.
+   * Both directions are done; the stream no longer counts. What was not sent by now never will be. `failure`:
+   * why, if that was not our doing and the two ends have not come.
    */
   onClosed(failure: ProtocolFailure | null): void
 }

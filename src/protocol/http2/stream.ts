@@ -1,7 +1,7 @@
 /**
  * One stream: its state, its two windows, the body it has to send, and the response it expects. The members
- * marked internal belong to the files of this folder; the owner reads `id`, `sink`, `queue.bytes` and `isClosed`. Decides
- * nothing.
+ * marked internal belong to the files of this folder; the owner reads `id`, `sink`, `queue.bytes` and
+ * `isClosed`. Decides nothing.
  *
  * It has many fields on purpose: each request has a stream, and parts in separate objects would cost it an
  * allocation each.
@@ -37,8 +37,8 @@ export class Stream implements Linked<Stream> {
   /** @internal */
   phase: ResponsePhase = AWAITING_HEAD
   /**
-   * @internal The end of this stream was reported (`onEnd`, `onReset`), or the caller gave it up (`reset`). Not a
-   * state: it can come before the stream is closed (the upload goes on after the response) or after
+   * @internal The end of this stream was reported (`onEnd`, `onReset`), or the caller gave it up (`reset`).
+   * Not a state: it can come before the stream is closed (the upload goes on after the response) or after
    * (callbacks of the frame that closed it are still under way).
    */
   isSettled = false

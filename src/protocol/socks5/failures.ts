@@ -1,6 +1,6 @@
 /**
- * Everything that ends a negotiation with a SOCKS 5 proxy: the code of the error that callers get, and its words. Both are
- * part of the interface.
+ * Everything that ends a negotiation with a SOCKS 5 proxy: the code of the error that callers get, and its
+ * words. Both are part of the interface.
  */
 import type { ProtocolFailure } from '../failure.ts'
 

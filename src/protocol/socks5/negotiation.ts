@@ -1,7 +1,7 @@
 /**
- * One negotiation with a SOCKS 5 proxy, from the greeting to the reply that opens the tunnel: bytes of the proxy in, bytes
- * for the proxy out (RFC 1928, RFC 1929). It decides with the first byte that decides: a proxy that refuses often closes
- * in the middle of its reply. It never throws for bytes of a proxy.
+ * One negotiation with a SOCKS 5 proxy, from the greeting to the reply that opens the tunnel: bytes of the
+ * proxy in, bytes for the proxy out (RFC 1928, RFC 1929). It decides with the first byte that decides: a
+ * proxy that refuses often closes in the middle of its reply. It never throws for bytes of a proxy.
  */
 import { Buffer } from 'node:buffer'
 import { NO_BYTES } from '../../base/bytes/empty.ts'

@@ -1,7 +1,7 @@
 /**
  * Bytes of a server → frames (RFC 6455 §5): heads, lengths, the order of fragments, control frames. Payloads
- * of data frames are passed on piece by piece; what becomes of them is up to the subclass. It never throws for
- * what comes: the first violation goes to the sink, and nothing after it.
+ * of data frames are passed on piece by piece; what becomes of them is up to the subclass. It never throws
+ * for what comes: the first violation goes to the sink, and nothing after it.
  */
 import { isReceivable, NO_STATUS } from './close-code.ts'
 import {
