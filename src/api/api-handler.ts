@@ -35,6 +35,18 @@ export type RequestContext = object
 /** Text by lower-case name; a field that came more than once is a list, which the types of undici leave out, too. */
 export type ReceivedTrailers = Record<string, string>
 
+/** The head of a response, as callers get it. */
+export interface ResponseHead<TOpaque> {
+  /** Of the final response. */
+  statusCode: number
+  /** By lower-case name; a flat `string[]` with `responseHeaders: 'raw'`. */
+  headers: HeaderObject
+  /** The value of `opts.opaque`; null for a falsy one. */
+  opaque: TOpaque
+  /** The context that the dispatcher passed to `onRequestStart`; null from a client. */
+  context: RequestContext
+}
+
 /** An informational response. */
 export interface InfoData<THeaders = Record<string, string | string[]>> {
   /** From 102 to 199. */

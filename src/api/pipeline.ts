@@ -18,7 +18,7 @@ import {
   type ApiOptions,
   checkResponseOptions,
   type InfoCallback,
-  type RequestContext,
+  type ResponseHead,
 } from './api-handler.ts'
 import { checkOptions } from './settlement.ts'
 
@@ -31,17 +31,9 @@ export interface PipelineOptions<TOpaque = null> extends Omit<DispatchOptions, '
 }
 
 /** The response, as the handler sees it. */
-export interface PipelineHandlerData<TOpaque = null> {
-  /** Of the final response. */
-  statusCode: number
-  /** A flat `string[]` with `responseHeaders: 'raw'`. */
-  headers: HeaderObject
-  /** The value of `opts.opaque`; null for a falsy one. */
-  opaque: TOpaque
+export interface PipelineHandlerData<TOpaque = null> extends ResponseHead<TOpaque> {
   /** To be read by the handler. */
   body: Readable
-  /** The context that the dispatcher passed to `onRequestStart`; null from a client. */
-  context: RequestContext
 }
 
 interface PipelineHandling<TOpaque> {

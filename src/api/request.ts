@@ -19,6 +19,7 @@ import {
   type InfoCallback,
   type ReceivedTrailers,
   type RequestContext,
+  type ResponseHead,
 } from './api-handler.ts'
 import { type ApiCallback, answerWith, type Reject, type Resolve } from './settlement.ts'
 
@@ -57,21 +58,13 @@ export interface RequestOptionsOf<TOpaque, TForm extends HeadersForm>
 export type RequestCallback<TOpaque = null, TData = ResponseData<TOpaque>> = ApiCallback<TData, TOpaque>
 
 /** A response: its head, and a body that is still to be read. */
-export interface ResponseData<TOpaque = null> {
-  /** Of the final response. */
-  statusCode: number
+export interface ResponseData<TOpaque = null> extends ResponseHead<TOpaque> {
   /** The reason phrase as sent. */
   statusText: string
-  /** By lower-case name. */
-  headers: HeaderObject
   /** Filled before the body ends. */
   trailers: ReceivedTrailers
-  /** The value of `opts.opaque`; null for a falsy one. */
-  opaque: TOpaque
   /** To be consumed, dumped or destroyed. */
   body: BodyReadable
-  /** The context that the dispatcher passed to `onRequestStart`; null from a client. */
-  context: RequestContext
   /** When each step happened; goes on filling until the body has ended. Null from other dispatchers. */
   readonly timings: Timings | null
 }

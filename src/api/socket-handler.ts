@@ -6,19 +6,19 @@ import { discardSocket } from '../base/node/discard-socket.ts'
 import { SocketError, type Timings } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
-import { ApiHandler, type ApiOptions, checkSignal, type RequestContext } from './api-handler.ts'
+import {
+  ApiHandler,
+  type ApiOptions,
+  checkSignal,
+  type RequestContext,
+  type ResponseHead,
+} from './api-handler.ts'
 import type { Reject, Resolve } from './settlement.ts'
 
 /** An answer with its socket. */
-export interface SocketData<TOpaque> {
-  /** A flat `string[]` with `responseHeaders: 'raw'`. */
-  headers: HeaderObject
+export interface SocketData<TOpaque> extends Omit<ResponseHead<TOpaque>, 'statusCode'> {
   /** Belongs to the caller. */
   socket: Duplex
-  /** The value of `opts.opaque`; null for a falsy one. */
-  opaque: TOpaque
-  /** The context that the dispatcher passed to `onRequestStart`; null from a client. */
-  context: RequestContext
   /** When each step happened. Null from other dispatchers. */
   readonly timings: Timings | null
 }

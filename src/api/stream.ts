@@ -25,7 +25,7 @@ import {
   checkResponseOptions,
   type InfoCallback,
   type ReceivedTrailers,
-  type RequestContext,
+  type ResponseHead,
 } from './api-handler.ts'
 import { Answered, type ApiCallback, answerWith, type Reject, type Resolve } from './settlement.ts'
 
@@ -36,16 +36,7 @@ export interface StreamOptions<TOpaque = null> extends DispatchOptions, ApiOptio
 }
 
 /** The response head, as the factory sees it. */
-export interface StreamFactoryData<TOpaque = null> {
-  /** Of the final response. */
-  statusCode: number
-  /** A flat `string[]` with `responseHeaders: 'raw'`. */
-  headers: HeaderObject
-  /** The value of `opts.opaque`; null for a falsy one. */
-  opaque: TOpaque
-  /** The context that the dispatcher passed to `onRequestStart`; null from a client. */
-  context: RequestContext
-}
+export type StreamFactoryData<TOpaque = null> = ResponseHead<TOpaque>
 
 /** Returns, at once, where the body is to go. */
 export type StreamFactory<TOpaque = null> = (data: StreamFactoryData<TOpaque>) => NodeJS.WritableStream

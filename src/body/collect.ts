@@ -73,35 +73,28 @@ export function convertBytes<T>(bytes: BodyBytes, convert: Conversion<T>, contex
 }
 
 /** The caller of `text()` or a sibling, who waits for bytes that are still to arrive. */
-export interface Collector {
-  /** It reads the bytes, and keeps none of their memory. */
-  readonly isDecoding: boolean
-  /** Answers with the converted bytes; throws what the conversion throws. */
-  finish(bytes: BodyBytes, context: CollectContext): void
-  fail(error: unknown): void
-}
+export class Collector {
+  readonly #convert: Conversion<unknown>
+  readonly #resolve: (value: never) => void
+  readonly fail: (error: unknown) => void
 
-export class BodyCollector<T> implements Collector {
-  readonly #convert: Conversion<T>
-  readonly #resolve: (value: T) => void
-  readonly #reject: (error: unknown) => void
-
-  constructor(convert: Conversion<T>, resolve: (value: T) => void, reject: (error: unknown) => void) {
+  constructor(
+    convert: Conversion<unknown>,
+    resolve: (value: never) => void,
+    reject: (error: unknown) => void,
+  ) {
     this.#convert = convert
     this.#resolve = resolve
-    this.#reject = reject
+    this.fail = reject
   }
 
+  /** It reads the bytes, and keeps none of their memory. */
   get isDecoding(): boolean {
-    const convert: Conversion<unknown> = this.#convert
-    return convert === toText || convert === toJson
+    return this.#convert === toText || this.#convert === toJson
   }
 
+  /** Answers with the converted bytes; throws what the conversion throws. */
   finish(bytes: BodyBytes, context: CollectContext): void {
-    this.#resolve(convertBytes(bytes, this.#convert, context))
-  }
-
-  fail(error: unknown): void {
-    this.#reject(error)
+    this.#resolve(convertBytes(bytes, this.#convert, context) as never)
   }
 }

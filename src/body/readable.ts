@@ -11,9 +11,8 @@ import type { HeaderObject } from '../protocol/header-block.ts'
 import { ArrivingBody } from './arriving.ts'
 import {
   announcedLength,
-  BodyCollector,
   type CollectContext,
-  type Collector,
+  Collector,
   type Conversion,
   convertBytes,
   toArrayBuffer,
@@ -26,10 +25,12 @@ import { dumped, dumpLimit, dumpSignal, dumpTime, emptyStream } from './dump.ts'
 import type { BodySource } from './incoming.ts'
 import { BodyIterator, type Taken } from './iterate.ts'
 import type { BodyMixin, DumpOptions } from './mixin.ts'
-import { ASKED, EMPTYING, ITERATING, STREAMED } from './state.ts'
+import { ASKED, type BodyState, EMPTYING, ITERATING, STREAMED } from './state.ts'
 import { webStreamOf } from './web-stream.ts'
 
 const RESOLVED = Promise.resolve()
+
+const USED: ReadonlySet<BodyState['kind']> = new Set(['collecting', 'iterating', 'dumping', 'ended'])
 
 /** The body of a response: a Readable, with the methods of a web body beside. */
 export class BodyReadable extends ArrivingBody implements BodyMixin {
@@ -45,15 +46,7 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
 
   /** True once data was read or collected. */
   get bodyUsed(): boolean {
-    switch (this.bodyState.kind) {
-      case 'collecting':
-      case 'iterating':
-      case 'dumping':
-      case 'ended':
-        return true
-      default:
-        return Readable.isDisturbed(this)
-    }
+    return USED.has(this.bodyState.kind) || Readable.isDisturbed(this)
   }
 
   /**
@@ -153,7 +146,7 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
 
   #gather<T>(convert: Conversion<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const collector = new BodyCollector(convert, resolve, reject)
+      const collector = new Collector(convert, resolve, reject)
       // `queueMicrotask` makes an AsyncResource for each.
       void RESOLVED.then(() => this.#begin(collector))
     })

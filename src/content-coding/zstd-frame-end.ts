@@ -37,6 +37,9 @@ type Part =
   | 'checksum'
   | 'end'
 
+/** The parts that are read as a number. */
+const NUMBERS: ReadonlySet<Part> = new Set(['magic start', 'start', 'block header', 'skipped length'])
+
 /**
  * `unknown`: its beginning is not there yet. `empty`: its only block has no bytes. `invalid`: the decoder has an error for
  * it.
@@ -58,11 +61,7 @@ export class ZstdFrame {
   #mayBeEmpty = false
   /** The first byte of the length of a skippable frame. */
   #lowest = 0
-  #kind: FrameKind = 'unknown'
-
-  get kind(): FrameKind {
-    return this.#kind
-  }
+  kind: FrameKind = 'unknown'
 
   /** Nothing of it has been read. */
   get isUntouched(): boolean {
@@ -75,7 +74,7 @@ export class ZstdFrame {
 
   /** For the frame that follows. */
   restart(): void {
-    this.#kind = 'unknown'
+    this.kind = 'unknown'
     this.#expect('magic start', MAGIC_START)
   }
 
@@ -83,10 +82,10 @@ export class ZstdFrame {
   read(bytes: Uint8Array, from = 0): number {
     let at = from
     while (at < bytes.length && !this.isComplete) {
-      if (this.#kind === 'invalid') return bytes.length - from
+      if (this.kind === 'invalid') return bytes.length - from
       const end = Math.min(at + this.#missing, bytes.length)
       this.#missing -= end - at
-      if (this.#isNumber) {
+      if (NUMBERS.has(this.#part)) {
         for (; at < end; at++) this.#word = (this.#word >>> 8) | (bytes[at]! << 16)
       } else if (this.#part === 'header') this.#readSize(bytes, at, end)
       at = end
@@ -95,20 +94,8 @@ export class ZstdFrame {
     return at - from
   }
 
-  get #isNumber(): boolean {
-    switch (this.#part) {
-      case 'magic start':
-      case 'start':
-      case 'block header':
-      case 'skipped length':
-        return true
-      default:
-        return false
-    }
-  }
-
   get #isOpen(): boolean {
-    return this.#part !== 'end' && this.#kind !== 'invalid'
+    return this.#part !== 'end' && this.kind !== 'invalid'
   }
 
   #next(): void {
@@ -132,9 +119,9 @@ export class ZstdFrame {
         // The size of an RLE block is that of its decoded bytes.
         const length = type === RLE_BLOCK ? 1 : this.#word >>> 3
         const isLast = (this.#word & 1) === 1
-        if (this.#kind === 'unknown') {
+        if (this.kind === 'unknown') {
           const isEmpty = isLast && type === RAW_BLOCK && length === 0 && this.#mayBeEmpty
-          this.#kind = isEmpty ? 'empty' : 'coded'
+          this.kind = isEmpty ? 'empty' : 'coded'
         }
         this.#expect(isLast ? 'last block' : 'block', length)
         return
@@ -151,11 +138,11 @@ export class ZstdFrame {
     const magicStart = this.#magicStart
     if (magicStart === MAGIC[0] && magicEnd === MAGIC[1]) this.#readDescriptor(following)
     else if ((magicStart & ANY_KIND) === SKIPPABLE_MAGIC[0] && magicEnd === SKIPPABLE_MAGIC[1]) {
-      this.#kind = 'skippable'
+      this.kind = 'skippable'
       this.#lowest = following
       this.#word = 0
       this.#expect('skipped length', SKIPPED_LENGTH)
-    } else this.#kind = 'invalid'
+    } else this.kind = 'invalid'
   }
 
   #readDescriptor(descriptor: number): void {

@@ -11,10 +11,10 @@ import {
   isBoolean,
   isFunction,
   isString,
-  listOf,
   oneOf,
   option,
   readOptions,
+  setOption,
 } from '../options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import { toUnsigned } from '../web/idl.ts'
@@ -90,11 +90,11 @@ const OPTIONS = {
   body: option<BodySource | null>(null, isAnything),
   headers: option<StreamHeaders | undefined>(undefined, isAnything),
   lastEventId: option('', isString),
-  reconnectionTime: option<unknown>(3000, isAnything),
+  reconnectionTime: option(3000, isAnything, undefined, (value) => toUnsigned(value, 32)),
   backoff: option(false, isBoolean),
   maxReconnectionTime: option(30_000, finiteFrom(0)),
   maxRetries: option(Infinity, isCount),
-  retryStatus: option<readonly number[]>([], listOf(Number.isInteger)),
+  retryStatus: setOption<number>([], Number.isInteger),
   shouldReconnect: option<StreamPlan['shouldReconnect']>(null, isFunction),
   reconnect: option<ReconnectMode | null>(null, oneOf('always', 'on-error', false)),
   idleTimeout: option(0, finiteFrom(0)),
@@ -103,10 +103,5 @@ const OPTIONS = {
 /** @throws {InvalidArgumentError} `reconnect` is the default of that option. */
 export function readStreamOptions(options: EventStreamOptions, reconnect: ReconnectMode): StreamPlan {
   const read = readOptions(OPTIONS, options)
-  return {
-    ...read,
-    reconnectionTime: toUnsigned(read.reconnectionTime, 32),
-    retryStatus: new Set(read.retryStatus),
-    reconnect: read.reconnect ?? reconnect,
-  }
+  return { ...read, reconnect: read.reconnect ?? reconnect }
 }

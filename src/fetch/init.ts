@@ -182,11 +182,12 @@ function readInit(record: RequestRecord, init: RequestSettings): ReadInit {
 
 function setBody(record: RequestRecord, value: unknown, duplex: 'half' | undefined): void {
   if (record.keepalive && isOnce(value)) throw new TypeError('keepalive')
-  const { body, type, once } = extractBody(value, 'Request')
+  const { body, type } = extractBody(value, 'Request')
   if (type !== null && !record.headers.has('content-type')) {
     record.headers.append('content-type', 'content-type', type)
   }
-  if (once) {
+  // One without an origin can be read only once.
+  if (body.origin === null) {
     if (duplex === undefined) {
       throw new TypeError('RequestInit: duplex option is required when sending a body.')
     }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { BodyBytes } from '../../src/base/bytes/body-bytes.ts'
 import { InternalError } from '../../src/base/error/invariant.ts'
+import { Collector, toText } from '../../src/body/collect.ts'
 import {
   ASKED,
   advance,
@@ -28,7 +29,11 @@ const STATES: Record<BodyState['kind'], BodyState> = {
   asked: ASKED,
   collecting: {
     kind: 'collecting',
-    collector: { isDecoding: true, finish() {}, fail() {} },
+    collector: new Collector(
+      toText,
+      () => {},
+      () => {},
+    ),
     bytes: BodyBytes.none(),
   },
   iterating: ITERATING,

@@ -2,23 +2,16 @@
  * Owns the decision whether a cookie may be stored (RFC 6265bis §5.7), in the part that needs no other cookie. Servers write
  * cookies: a refusal is a null, never an exception.
  */
+import type { CookieRecord } from '../cookie-record.ts'
 import { domainMatches, isAddress, isDomain } from './host.ts'
 import { isCookieText, MAX_AGE, MAX_NAME_AND_VALUE } from './limits.ts'
 import type { JarSettings, RequestContext } from './options.ts'
 import type { StoredCookie } from './stored-cookie.ts'
 
 /** What a server asked for; null where it said nothing. */
-export interface WantedCookie {
-  readonly name: string
-  readonly value: string
-  readonly domain: string | null
-  readonly path: string | null
+export interface WantedCookie extends Readonly<Omit<CookieRecord, 'expires' | 'sameSite' | 'unparsed'>> {
   /** Milliseconds since the Unix epoch. */
   readonly expires: number | null
-  /** Seconds. Counts before `expires`. */
-  readonly maxAge: number | null
-  readonly secure: boolean
-  readonly httpOnly: boolean
   readonly sameSite: StoredCookie['sameSite']
 }
 

@@ -31,20 +31,16 @@ export function readText(text: string, ownPath: string): WantedCookie | null {
 export function readObject(cookie: Cookie | JarCookie, ownPath: string): WantedCookie {
   const own = ownMembers(cookie)
   const record = toCookieRecord(own)
-  const { name, value, path, expires, maxAge, secure, httpOnly, sameSite } = record
+  const { name, value, path, expires, sameSite } = record
   if (!isCookieText(name) || name.includes('=')) throw new InvalidArgumentError('invalid cookie name')
   if (!isCookieText(value)) throw new InvalidArgumentError('invalid cookie value')
   if (path !== null && !isCookieText(path)) throw new InvalidArgumentError('invalid cookie path')
   const isOfHost = (own as Partial<JarCookie>).hostOnly === true
   return {
-    name,
-    value,
+    ...record,
     domain: record.domain === null || isOfHost ? null : readDomain(record.domain),
     path: path === null || path.startsWith('/') ? path : ownPath,
     expires: expires?.valueOf() ?? null,
-    maxAge,
-    secure,
-    httpOnly,
     sameSite: sameSite as WantedCookie['sameSite'],
   }
 }

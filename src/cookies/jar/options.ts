@@ -5,6 +5,7 @@ import { ownMembers } from '../../base/object/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import {
   type Check,
+  type Filled,
   isBoolean,
   isFunction,
   type OptionTable,
@@ -42,9 +43,8 @@ export interface CookieContext {
   sameSiteContext?: 'strict' | 'lax' | 'none' | null | undefined
 }
 
-type Settled<T> = { readonly [K in keyof T]-?: NonNullable<T[K]> }
-export type JarSettings = Settled<CookieJarOptions>
-export type RequestContext = Settled<CookieContext>
+export type JarSettings = Filled<CookieJarOptions>
+export type RequestContext = Filled<CookieContext>
 
 const DEFAULT_CONTEXT: RequestContext = { http: true, sameSiteContext: 'strict' }
 

@@ -40,19 +40,13 @@ export interface JarCookie extends Cookie {
 }
 
 export function toJarCookie(cookie: StoredCookie): JarCookie {
-  const { name, value, domain, hostOnly, path, secure, httpOnly, sameSite, expires } = cookie
+  const { order: _, sameSite, expires, creationTime, lastAccessTime, ...same } = cookie
   return {
-    name,
-    value,
-    domain,
-    hostOnly,
-    path,
-    secure,
-    httpOnly,
+    ...same,
     ...(sameSite !== null && { sameSite }),
     ...(expires !== null && { expires: new Date(expires) }),
-    creationTime: new Date(cookie.creationTime),
-    lastAccessTime: new Date(cookie.lastAccessTime),
+    creationTime: new Date(creationTime),
+    lastAccessTime: new Date(lastAccessTime),
   }
 }
 

@@ -9,7 +9,7 @@ import { BodyBytes } from '../../base/bytes/body-bytes.ts'
 import { holdBytes } from '../../base/bytes/held-bytes.ts'
 import { ownBytes } from '../../base/bytes/own-bytes.ts'
 import { ignoreError } from '../../base/error/ignore-error.ts'
-import { BodyCollector, type Conversion, convertBytes, NO_CONTEXT, toText } from '../../body/collect.ts'
+import { Collector, type Conversion, convertBytes, NO_CONTEXT, toText } from '../../body/collect.ts'
 import { Incoming } from '../../body/incoming.ts'
 import { type BodyState, HELD, STREAMED, STREAMING } from '../../body/state.ts'
 import { Branches, teeStream } from './branches.ts'
@@ -301,7 +301,7 @@ export class Body implements BodySink {
 
   #gather<T>(convert: Conversion<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const collector = new BodyCollector(convert, resolve, reject)
+      const collector = new Collector(convert, resolve, reject)
       const bytes = this.#incoming.take()
       this.#state = { kind: 'collecting', collector, bytes }
       if (!this.#incoming.isComplete) {

@@ -22,8 +22,6 @@ export interface ExtractedBody {
   readonly body: Body
   /** The content type implied by the value; null if there is none. */
   readonly type: string | null
-  /** Whether it can be read only once. */
-  readonly once: boolean
 }
 
 interface BlobLike {
@@ -35,7 +33,7 @@ interface BlobLike {
 /** `where` is for the error message about a symbol. */
 export function extractBody(value: unknown, where: string): ExtractedBody {
   if (typeof value === 'string') {
-    return { body: new Body(wellFormed(value)), type: 'text/plain;charset=UTF-8', once: false }
+    return { body: new Body(wellFormed(value)), type: 'text/plain;charset=UTF-8' }
   }
   if (typeof value === 'object' && value !== null) {
     const extracted = extractObject(value)
@@ -50,16 +48,12 @@ function extractObject(value: object): ExtractedBody | null {
     if (isSharedArrayBuffer(ArrayBuffer.isView(value) ? value.buffer : value)) return null
     // Copied: the caller may keep writing to it.
     const bytes = new Uint8Array(sourceBytes(value as ArrayBuffer | ArrayBufferView))
-    return { body: new Body(bytes), type: null, once: false }
+    return { body: new Body(bytes), type: null }
   }
   const members = value as Record<PropertyKey, unknown>
   switch (members[Symbol.toStringTag]) {
     case 'URLSearchParams':
-      return {
-        body: new Body(String(value)),
-        type: 'application/x-www-form-urlencoded;charset=UTF-8',
-        once: false,
-      }
+      return { body: new Body(String(value)), type: 'application/x-www-form-urlencoded;charset=UTF-8' }
     case 'FormData':
       if (typeof members['append'] === 'function' && isIterable(value)) return extractForm(value)
       break
@@ -76,7 +70,7 @@ function extractObject(value: object): ExtractedBody | null {
   // A failure of the stream reaches the reader of the body. It may also happen earlier, or while nothing reads from
   // the stream. Without this listener, the unhandled event would end the process.
   if (value instanceof Readable) value.on('error', ignoreError)
-  return { body: Body.from(value as AsyncIterable<unknown>), type: null, once: true }
+  return { body: Body.from(value as AsyncIterable<unknown>), type: null }
 }
 
 function isIterable(value: object): value is Iterable<[string, unknown]> & FormDataLike {
@@ -86,7 +80,7 @@ function isIterable(value: object): value is Iterable<[string, unknown]> & FormD
 function extractForm(form: FormDataLike & Iterable<[string, unknown]>): ExtractedBody {
   const encoded = encodeMultipart(form, newBoundary())
   const body = new Body(encoded.bytes() ?? (encoded as PulledOrigin))
-  return { body, type: encoded.contentType, once: false }
+  return { body, type: encoded.contentType }
 }
 
 /** The type of a Blob can be nothing else; that of another class could add lines to the head of the request. */
@@ -96,13 +90,13 @@ function extractBlob(blob: BlobLike): ExtractedBody {
   const { size, type } = blob
   const origin: PulledOrigin = { length: size, chunks: () => blob.stream() }
   const isType = typeof type === 'string' && PRINTABLE.test(type)
-  return { body: new Body(origin), type: isType ? type : null, once: false }
+  return { body: new Body(origin), type: isType ? type : null }
 }
 
 function extractStream(stream: ReadableStream): ExtractedBody {
   if (stream.locked || Readable.isDisturbed(stream as unknown as Readable)) throw unusable()
   const native = stream instanceof loadWebStreams().ReadableStream
-  return { body: Body.streamed(native ? stream : proxyOf(stream)), type: null, once: true }
+  return { body: Body.streamed(native ? stream : proxyOf(stream)), type: null }
 }
 
 function unusable(): TypeError {

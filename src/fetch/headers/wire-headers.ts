@@ -5,8 +5,10 @@
 
 import { getGlobalOrigin } from '../../base/address/global-origin.ts'
 import { setOwn } from '../../base/object/own-record.ts'
+import type { RequestMode } from '../declared-classes.ts'
 import type { RequestRecord } from '../init.ts'
 import type { Trail } from '../run/redirect.ts'
+import type { UrlParts } from '../url/url-parts.ts'
 import { referrerOf } from './referrer.ts'
 
 export type WireHeaders = Record<string, string | string[]>
@@ -25,6 +27,25 @@ function codingsFor(protocol: string): string {
   return secureCodings
 }
 
+/** The fields of most requests. Literals: an object that grows field by field takes twice the memory. */
+function plainHeaders(mode: RequestMode, { protocol, isTrustworthy }: UrlParts): WireHeaders {
+  if (!isTrustworthy) {
+    return {
+      accept: '*/*',
+      'accept-language': '*',
+      'user-agent': USER_AGENT,
+      'accept-encoding': codingsFor(protocol),
+    }
+  }
+  return {
+    accept: '*/*',
+    'accept-language': '*',
+    'sec-fetch-mode': mode,
+    'user-agent': USER_AGENT,
+    'accept-encoding': codingsFor(protocol),
+  }
+}
+
 const CONDITIONAL = new Set([
   'if-modified-since',
   'if-none-match',
@@ -37,6 +58,7 @@ export function wireHeaders(record: RequestRecord, trail: Trail | null): WireHea
   const { headers: list, mode, url, cache } = record
   const client = getGlobalOrigin()
   const hasReferrer = client !== undefined || typeof record.referrer === 'object'
+  if (list.isEmpty && !hasReferrer && cache === 'default') return plainHeaders(mode, url)
   const headers: WireHeaders = {}
   let isConditional = false
   list.forEach((name, lower, value) => {
