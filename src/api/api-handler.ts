@@ -32,7 +32,10 @@ export interface ApiOptions<TOpaque = null> {
 /** Any object of the dispatcher; null if it has none. Typed as in undici, whose types leave out the null. */
 export type RequestContext = object
 
-/** Text by lower-case name; a field that came more than once is a list, which the types of undici leave out, too. */
+/**
+ * Text by lower-case name; a field that came more than once is a list, which the types of undici leave out,
+ * too.
+ */
 export type ReceivedTrailers = Record<string, string>
 
 /** The head of a response, as callers get it. */
@@ -83,7 +86,10 @@ export function checkResponseOptions(opts: { signal?: unknown; method?: unknown;
   }
 }
 
-/** `ended`: the dispatcher is done with it. `failing`: given up from this side; the dispatcher is being asked to abort. */
+/**
+ * `ended`: the dispatcher is done with it. `failing`: given up from this side; the dispatcher is being asked
+ * to abort.
+ */
 type State = 'open' | 'ended' | 'failing' | 'failed'
 
 export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, AbortTarget {

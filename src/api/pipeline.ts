@@ -41,8 +41,8 @@ interface PipelineHandling<TOpaque> {
 }
 
 /**
- * Returns, at once, the stream whose data the Duplex yields. Such a type is compared like that of a method: functions
- * written for undici fit, whose types say that the body is more than a Readable.
+ * Returns, at once, the stream whose data the Duplex yields. Such a type is compared like that of a method:
+ * functions written for undici fit, whose types say that the body is more than a Readable.
  */
 // biome-ignore lint/complexity/noBannedTypes: it adds nothing that could be called
 export type PipelineHandlerFunction<TOpaque = null> = PipelineHandling<TOpaque>['handle'] & Function

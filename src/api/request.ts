@@ -76,8 +76,9 @@ export interface RawResponseData<TOpaque = null> extends Omit<ResponseData<TOpaq
 }
 
 /**
- * The response by the form of its headers. The compiler compares overloads with `any` for what is generic in them: a
- * response for that is `any`, since the types of undici say that `body.body` is never there, which no type of ours fits.
+ * The response by the form of its headers. The compiler compares overloads with `any` for what is generic in
+ * them: a response for that is `any`, since the types of undici say that `body.body` is never there, which no
+ * type of ours fits.
  */
 export type ResponseDataOf<TOpaque, TForm extends HeadersForm> = 0 extends 1 & TOpaque
   ? // biome-ignore lint/suspicious/noExplicitAny: see above
@@ -200,7 +201,10 @@ class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource,
     if (this.#answer === null) this.#unfollowSignal()
   }
 
-  /** A body that has arrived and is not read can still be aborted, but the signal alone must not keep it alive. */
+  /**
+   * A body that has arrived and is not read can still be aborted, but the signal alone must not keep it
+   * alive.
+   */
   #unfollowSignal(): void {
     if (this.#body === null || this.#body.spent) this.release()
     else this.loosen()

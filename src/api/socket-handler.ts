@@ -23,7 +23,10 @@ export interface SocketData<TOpaque> extends Omit<ResponseHead<TOpaque>, 'status
   readonly timings: Timings | null
 }
 
-/** What the caller gets; null if the server has not agreed. The members of `head` are in the order that callers see. */
+/**
+ * What the caller gets; null if the server has not agreed. The members of `head` are in the order that
+ * callers see.
+ */
 type AnswerFrom<TOpaque, TData> = (
   timings: Timings | null | undefined,
   head: { statusCode: number } & Omit<SocketData<TOpaque>, 'timings'>,

@@ -1,6 +1,6 @@
 /**
- * A response body as it arrives: owns the state and its transitions, steers the source and ends the stream. Consumers
- * are in readable.ts.
+ * A response body as it arrives: owns the state and its transitions, steers the source and ends the stream.
+ * Consumers are in readable.ts.
  *
  * A failure ends the process only if a listener threw it. Consumers get it, `errored` shows it, and a body
  * without consumers fails quietly.
@@ -35,8 +35,8 @@ function readByIterator(): void {}
 
 export abstract class ArrivingBody extends IdleReadable {
   /**
-   * What has arrived and was not consumed, in memory that callers must not get. A running stream has copies of the same
-   * chunks; they stay here until it is first read.
+   * What has arrived and was not consumed, in memory that callers must not get. A running stream has copies
+   * of the same chunks; they stay here until it is first read.
    */
   readonly #incoming: Incoming
   #state: BodyState = HELD
@@ -212,8 +212,8 @@ export abstract class ArrivingBody extends IdleReadable {
   protected override onRun(): void {
     const { kind } = this.#state
     if (kind === 'held' || kind === 'iterating') this.enterState(STREAMING)
-    // The iterator is a reader, though it listens only when it asks for more: without another one, `resume()` would drop
-    // what it has not taken.
+    // The iterator is a reader, though it listens only when it asks for more: without another one, `resume()`
+    // would drop what it has not taken.
     if (kind === 'iterating') this.on('readable', readByIterator)
     for (const chunk of this.#incoming.chunks) this.push(ownBytes(chunk, 0, chunk.length))
     if (this.#incoming.isComplete) this.push(null)

@@ -27,7 +27,10 @@ export function dumpSignal(opts: DumpOptions | undefined): AbortSignal | null {
   return signal
 }
 
-/** Discards a body with `start` and resolves when it is closed; the signal, or the end of the time, destroys it before. */
+/**
+ * Discards a body with `start` and resolves when it is closed; the signal, or the end of the time, destroys
+ * it before.
+ */
 export function dumped(
   body: Readable,
   signal: AbortSignal | null,

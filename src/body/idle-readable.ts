@@ -116,9 +116,11 @@ export abstract class IdleReadable extends AccessorReadable {
     this.run()
     const isCrowded = this.isCrowded
     const chunk = super.read(size)
-    // The stream itself reads 0 bytes to ask for more; anything else takes what is there, or needs more than that.
+    // The stream itself reads 0 bytes to ask for more; anything else takes what is there, or needs more than
+    // that.
     if (isCrowded && size !== 0) this.onEased()
-    // The runtime joins small chunks in a pool that is shared with other data, and cuts pieces off larger ones.
+    // The runtime joins small chunks in a pool that is shared with other data, and cuts pieces off larger
+    // ones.
     return chunk instanceof Uint8Array ? ownBytes(chunk as Buffer, 0, chunk.length) : chunk
   }
 

@@ -1,6 +1,7 @@
 /**
- * The bytes of a body that have arrived and wait for a consumer, and the source that they come from, which is paused
- * while too many wait. The bodies of `request()` and `fetch` are built on it. Does not know who consumes the bytes.
+ * The bytes of a body that have arrived and wait for a consumer, and the source that they come from, which is
+ * paused while too many wait. The bodies of `request()` and `fetch` are built on it. Does not know who
+ * consumes the bytes.
  */
 import { BodyBytes } from '../base/bytes/body-bytes.ts'
 

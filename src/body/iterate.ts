@@ -1,7 +1,7 @@
 /**
- * Iterating over a body. The chunks that have arrived are handed out as they are, and the iterator waits for the next
- * ones, because running a stream for them costs several times as much. A body whose stream runs is iterated by the
- * runtime.
+ * Iterating over a body. The chunks that have arrived are handed out as they are, and the iterator waits for
+ * the next ones, because running a stream for them costs several times as much. A body whose stream runs is
+ * iterated by the runtime.
  */
 
 /** `later`: nothing has arrived. `streamed`: the stream runs, and has to be read. */

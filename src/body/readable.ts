@@ -112,7 +112,10 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
     return dumped(this, signal, dumpTime(opts), () => this.#discard(limit))
   }
 
-  /** The bytes in chunks; small ones that have arrived come together. Leaving before the end destroys the body. */
+  /**
+   * The bytes in chunks; small ones that have arrived come together. Leaving before the end destroys the
+   * body.
+   */
   override [Symbol.asyncIterator](): ReturnType<Readable[typeof Symbol.asyncIterator]> {
     return new BodyIterator({
       take: () => this.#take(),

@@ -1,7 +1,7 @@
 /**
- * Passes the body of a response through its decoders: holding → streaming → over, or holding → over. The engine pauses
- * while the decoders are full, and the decoders pause while the body wants nothing. A small response that expands to
- * gigabytes is therefore decoded as it is read.
+ * Passes the body of a response through its decoders: holding → streaming → over, or holding → over. The
+ * engine pauses while the decoders are full, and the decoders pause while the body wants nothing. A small
+ * response that expands to gigabytes is therefore decoded as it is read.
  */
 import { BodyBytes } from '../base/bytes/body-bytes.ts'
 import { asBuffer } from '../base/bytes/source-bytes.ts'
@@ -38,8 +38,8 @@ export function openDecoding(
 }
 
 /**
- * Most bodies are small and arrive at once. Such a body is decoded in one call when it has ended: a stream works in
- * another thread, and the way there and back takes longer than decoding.
+ * Most bodies are small and arrive at once. Such a body is decoded in one call when it has ended: a stream
+ * works in another thread, and the way there and back takes longer than decoding.
  */
 interface Holding {
   readonly at: 'holding'
@@ -51,7 +51,9 @@ interface Streaming {
   readonly at: 'streaming'
   /** In the order in which they run. */
   readonly decoders: readonly Decoder[]
-  /** What has come while the first of them works: it takes small pieces together, for each costs it a turn. */
+  /**
+   * What has come while the first of them works: it takes small pieces together, for each costs it a turn.
+   */
   readonly waiting: BodyBytes
   isWorking: boolean
   /** So much waits that the body is paused. */

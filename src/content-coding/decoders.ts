@@ -1,6 +1,6 @@
 /**
- * The decoders of content codings (RFC 9110 §8.4.1), as streams of the runtime. Each decoder flushes after every
- * chunk.
+ * The decoders of content codings (RFC 9110 §8.4.1), as streams of the runtime. Each decoder flushes after
+ * every chunk.
  */
 import type { Transform } from 'node:stream'
 import type * as zlib from 'node:zlib'
@@ -139,7 +139,10 @@ export function decodeAll(coding: string, truncation: Truncation, bytes: Uint8Ar
   return decode(bytes, { ...options(truncation), ...limits }, loadZlib())
 }
 
-/** The names in a `content-encoding`, in lower case and in the order in which the codings were applied; `identity` is none. */
+/**
+ * The names in a `content-encoding`, in lower case and in the order in which the codings were applied;
+ * `identity` is none.
+ */
 export function readCodings(contentEncoding: string): string[] | { readonly problem: string } {
   const codings = contentEncoding
     .toLowerCase()

@@ -5,7 +5,10 @@ import { ZstdFrame } from './zstd-frame-end.ts'
 /** More than a page has in a coding, and decoded within a millisecond or two. */
 export const MAX_WHOLE_BYTES = 16_384
 
-/** A body that expands to more than this is decoded piece by piece: meanwhile the program could do nothing else. */
+/**
+ * A body that expands to more than this is decoded piece by piece: meanwhile the program could do nothing
+ * else.
+ */
 const MAX_OUTPUT_BYTES = 262_144
 
 /** Memory for the output. What does not fit costs another piece, and a copy of both. */
@@ -14,7 +17,9 @@ const MOST_MEMORY = 65_536
 /** In lengths of the input, where nothing tells the length of the output. */
 const USUAL_RATIO = 5
 
-/** Null if it expands to too much, or if the runtime needs a stream for it. Throws what the runtime throws. */
+/**
+ * Null if it expands to too much, or if the runtime needs a stream for it. Throws what the runtime throws.
+ */
 export function decodeWhole(
   coding: string,
   truncation: Truncation,

@@ -1,7 +1,7 @@
 /**
- * Finds the end of a zstd frame: a body may have several, also such that are to be skipped, and the decoders of some runtimes
- * stop after the first, or take the end of their input for its end. Follows the lengths in the frame (RFC 8878 §3.1), and
- * decodes nothing.
+ * Finds the end of a zstd frame: a body may have several, also such that are to be skipped, and the decoders
+ * of some runtimes stop after the first, or take the end of their input for its end. Follows the lengths in
+ * the frame (RFC 8878 §3.1), and decodes nothing.
  */
 
 /** Half of the magic number. */
@@ -41,8 +41,8 @@ type Part =
 const NUMBERS: ReadonlySet<Part> = new Set(['magic start', 'start', 'block header', 'skipped length'])
 
 /**
- * `unknown`: its beginning is not there yet. `empty`: its only block has no bytes. `invalid`: the decoder has an error for
- * it.
+ * `unknown`: its beginning is not there yet. `empty`: its only block has no bytes. `invalid`: the decoder has
+ * an error for it.
  */
 export type FrameKind = 'unknown' | 'coded' | 'empty' | 'skippable' | 'invalid'
 

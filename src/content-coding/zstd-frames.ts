@@ -1,14 +1,15 @@
 /**
- * Decodes a body of zstd frames: each by a decoder of its own, because those of Node 22 and 24 drop what follows the first.
- * Skippable and empty frames have none. The end of the input within a frame is an error; what was decoded comes before it.
+ * Decodes a body of zstd frames: each by a decoder of its own, because those of Node 22 and 24 drop what
+ * follows the first. Skippable and empty frames have none. The end of the input within a frame is an error;
+ * what was decoded comes before it.
  */
 import type { Transform } from 'node:stream'
 import { type Callback, WrappedTransform } from './wrapped-transform.ts'
 import { ZstdFrame } from './zstd-frame-end.ts'
 
 /**
- * A decoder takes a tenth of a millisecond to make, for a frame that may have ten bytes. Beyond the first ones, frames must
- * have some length on average: those of a log or of a stream of events have.
+ * A decoder takes a tenth of a millisecond to make, for a frame that may have ten bytes. Beyond the first
+ * ones, frames must have some length on average: those of a log or of a stream of events have.
  */
 const FREE_DECODERS = 4096
 const LEAST_FRAME = 64
@@ -21,7 +22,9 @@ export class ZstdFrames extends WrappedTransform {
   /** The beginning of a frame, until its kind is known. */
   #start: Buffer[] = []
 
-  /** @param open Makes the decoder of one frame, which takes the end of its input for the end of the frame. */
+  /**
+   * @param open Makes the decoder of one frame, which takes the end of its input for the end of the frame.
+   */
   constructor(open: () => Transform) {
     super()
     this.#open = open

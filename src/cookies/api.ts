@@ -1,5 +1,5 @@
-// The public cookie functions: they check their arguments and work on a Headers object. They keep nothing between
-// calls: this is not a cookie jar. Parsing is in parse.ts, serialising in serialize.ts.
+// The public cookie functions: they check their arguments and work on a Headers object. They keep nothing
+// between calls: this is not a cookie jar. Parsing is in parse.ts, serialising in serialize.ts.
 import { asString, illegalInvocation, requireArguments } from '../web/idl.ts'
 import type { Cookie } from './cookie.ts'
 import { toCookieRecord, toDeletionRecord } from './cookie-record.ts'
@@ -97,7 +97,10 @@ function append(headers: CookieHeaders, setCookieValue: string | null): void {
   if (setCookieValue !== null) headers.append('set-cookie', setCookieValue)
 }
 
-/** Of the runtime, of this package or of another one. An object that only has the prototype of such a class throws. */
+/**
+ * Of the runtime, of this package or of another one. An object that only has the prototype of such a class
+ * throws.
+ */
 function requireHeaders(headers: CookieHeaders): void {
   try {
     const { [Symbol.toStringTag]: tag } = headers as CookieHeaders & Record<symbol, unknown>

@@ -1,7 +1,7 @@
 /**
- * Owns the dates of `Set-Cookie` (RFC 6265 §5.1.1): servers write them in so many ways that the order of the parts,
- * the names of the days and the zone count for nothing, and every date is UTC. A parser of ordinary dates reads
- * other dates than browsers do, in local time where no zone is given.
+ * Owns the dates of `Set-Cookie` (RFC 6265 §5.1.1): servers write them in so many ways that the order of the
+ * parts, the names of the days and the zone count for nothing, and every date is UTC. A parser of ordinary
+ * dates reads other dates than browsers do, in local time where no zone is given.
  */
 
 /** Text between delimiters. */

@@ -1,7 +1,7 @@
-// Parses `Cookie` and `Set-Cookie` values (RFC 6265bis §5.6). Does not know the Headers object, and leaves it to the
-// caller to decide whether a cookie may be stored. Each value is walked once, piece by piece, and searched only
-// within the current piece, so the cost is linear in its length whatever a peer sends. Nothing is percent-decoded:
-// decoded octets could form a new header when they are written again (CVE-2026-9679).
+// Parses `Cookie` and `Set-Cookie` values (RFC 6265bis §5.6). Does not know the Headers object, and leaves it
+// to the caller to decide whether a cookie may be stored. Each value is walked once, piece by piece, and
+// searched only within the current piece, so the cost is linear in its length whatever a peer sends. Nothing
+// is percent-decoded: decoded octets could form a new header when they are written again (CVE-2026-9679).
 import { type Cookie, trimWhitespace } from './cookie.ts'
 import { parseCookieDate } from './cookie-date.ts'
 
@@ -37,8 +37,8 @@ export function parseCookieHeader(text: string): Record<string, string> {
 }
 
 /**
- * One `Set-Cookie` value, or null when it holds a control character or is too long. A path that is not absolute counts as
- * `defaultPath`.
+ * One `Set-Cookie` value, or null when it holds a control character or is too long. A path that is not
+ * absolute counts as `defaultPath`.
  */
 export function parseSetCookie(text: string, defaultPath = '/'): Cookie | null {
   if (CONTROL.test(text)) return null

@@ -82,8 +82,8 @@ function expiresText(date: Date): string {
 }
 
 /**
- * Rejects an attribute that has a field. In `unparsed` it would bypass the check of that field, and could break the
- * promise of a name prefix.
+ * Rejects an attribute that has a field. In `unparsed` it would bypass the check of that field, and could
+ * break the promise of a name prefix.
  */
 function unparsedText(item: string): string {
   const equals = item.indexOf('=')

@@ -1,6 +1,6 @@
 /**
- * The class `EventSource` as programs see it: without private fields, so that for the compiler, too, that of the runtime
- * or of undici is one. The implementation is checked against it.
+ * The class `EventSource` as programs see it: without private fields, so that for the compiler, too, that of
+ * the runtime or of undici is one. The implementation is checked against it.
  */
 import type { Dispatching } from '../request/dispatching.ts'
 import type { ErrorEvent, MessageEvent } from '../web/events.ts'
@@ -63,7 +63,9 @@ export declare class EventSource extends EventTarget {
   get readyState(): 0 | 1 | 2
   /** The value given in the options. */
   get withCredentials(): boolean
-  /** The id of the last event that had one: the server resumes after it. Other implementations do not have it. */
+  /**
+   * The id of the last event that had one: the server resumes after it. Other implementations do not have it.
+   */
   readonly lastEventId?: string
   /** Called when the stream is open. */
   get onopen(): Handler<Event>

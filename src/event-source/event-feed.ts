@@ -1,6 +1,6 @@
 /**
- * An event stream over all its attempts: connecting → open → waiting → connecting …, until it is over. It does one
- * step at a time and only when it is asked to, so that its owner decides how fast events arrive.
+ * An event stream over all its attempts: connecting → open → waiting → connecting …, until it is over. It
+ * does one step at a time and only when it is asked to, so that its owner decides how fast events arrive.
  */
 
 import { orAbortError } from '../base/abort/abort-error.ts'

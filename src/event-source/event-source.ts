@@ -1,6 +1,6 @@
 /**
- * The public `EventSource` (HTML §9.2): states, events and the checks of arguments. Requests, reading and reconnecting
- * are done by `event-feed.ts`.
+ * The public `EventSource` (HTML §9.2): states, events and the checks of arguments. Requests, reading and
+ * reconnecting are done by `event-feed.ts`.
  */
 
 import { getGlobalOrigin } from '../base/address/global-origin.ts'

@@ -1,6 +1,6 @@
 /**
- * `events()`: an event stream as an async iterator. Nothing is read while the consumer is busy, so that the server is
- * slowed down instead of memory filling up.
+ * `events()`: an event stream as an async iterator. Nothing is read while the consumer is busy, so that the
+ * server is slowed down instead of memory filling up.
  */
 
 import { abortedReason } from '../base/abort/signal.ts'
@@ -36,8 +36,8 @@ export interface EventIterator<T> extends AsyncIterableIterator<T, undefined, vo
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
 /**
- * Asks for an event stream when the first event is asked for, and for the rest of it when it is lost. Leaving the loop
- * closes the HTTP/1.1 connection, or resets the HTTP/2 stream.
+ * Asks for an event stream when the first event is asked for, and for the rest of it when it is lost. Leaving
+ * the loop closes the HTTP/1.1 connection, or resets the HTTP/2 stream.
  *
  * @example
  * for await (const { data } of events(url, { method: 'POST', body: prompt })) console.log(data)

@@ -13,8 +13,8 @@ export type StreamEnd =
   | { readonly kind: 'excessive' }
 
 /**
- * A server that fails, or ends each stream at once, would otherwise be asked as fast as it answers if it has set a
- * reconnection time of 0.
+ * A server that fails, or ends each stream at once, would otherwise be asked as fast as it answers if it has
+ * set a reconnection time of 0.
  */
 const LEAST_DELAY = 100
 

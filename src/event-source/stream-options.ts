@@ -1,6 +1,6 @@
 /**
- * The options that `EventSource` and `events()` share, read and checked once: how an event stream is asked for, and
- * what follows when it ends.
+ * The options that `EventSource` and `events()` share, read and checked once: how an event stream is asked
+ * for, and what follows when it ends.
  */
 import { type AbortSource, isAbortSource } from '../base/abort/signal.ts'
 import type { BodySource, HeadersSource } from '../fetch/declared-classes.ts'
@@ -54,7 +54,10 @@ export interface EventStreamOptions {
   shouldReconnect?: ((event: StreamErrorEvent) => boolean | Promise<boolean>) | undefined
   /** Whether a stream that has ended is asked for again. */
   reconnect?: ReconnectMode | undefined
-  /** Milliseconds without a byte after which the stream counts as lost; 0 for no limit. Replaces `bodyTimeout`. */
+  /**
+   * Milliseconds without a byte after which the stream counts as lost; 0 for no limit. Replaces
+   * `bodyTimeout`.
+   */
   idleTimeout?: number | undefined
 }
 

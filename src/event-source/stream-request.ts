@@ -1,6 +1,6 @@
 /**
- * The request for an event stream, which is sent once for each attempt: with fresh header fields, the id to resume
- * after, and the credentials of the URL once the server has asked for them.
+ * The request for an event stream, which is sent once for each attempt: with fresh header fields, the id to
+ * resume after, and the credentials of the URL once the server has asked for them.
  */
 
 import { basicCredentials } from '../base/address/basic-credentials.ts'

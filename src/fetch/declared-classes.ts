@@ -1,7 +1,7 @@
 /**
- * The classes of `fetch` as programs see them. A class with private fields would be a type of its own for the compiler:
- * the runtime's objects and undici's, which work wherever ours do, would not compile. These declarations have none, and
- * the implementations are checked against them.
+ * The classes of `fetch` as programs see them. A class with private fields would be a type of its own for the
+ * compiler: the runtime's objects and undici's, which work wherever ours do, would not compile. These
+ * declarations have none, and the implementations are checked against them.
  */
 import type { Blob, File } from 'node:buffer'
 import type { ReadableStream } from 'node:stream/web'
@@ -88,7 +88,10 @@ export type RequestDestination =
   | 'worker'
   | 'xslt'
 
-/** Options of `fetch` and `Request` that every implementation takes; ours takes more ({@link RequestSettings}). */
+/**
+ * Options of `fetch` and `Request` that every implementation takes; ours takes more ({@link
+ * RequestSettings}).
+ */
 export interface RequestInit extends Extensions {
   /** Not allowed with GET and HEAD. Streams and iterables require `duplex`. */
   body?: BodyInit | globalThis.RequestInit['body'] | undefined
@@ -108,13 +111,16 @@ export interface RequestSettings extends Extensions {
   dispatcher?: Dispatching | null | undefined
   /** Header fields to send. */
   headers?: HeadersSource | undefined
-  /** Aborts the request. Anything with `aborted` and `addEventListener` will do; the type is that which wrappers read. */
+  /**
+   * Aborts the request. Anything with `aborted` and `addEventListener` will do; the type is that which
+   * wrappers read.
+   */
   signal?: AbortSignal | null | undefined
 }
 
 /**
- * A dispatcher of this package, of undici or of the runtime: each has these methods, and the types of what they return
- * differ. These options are given to the `fetch` of all three, and come from all three.
+ * A dispatcher of this package, of undici or of the runtime: each has these methods, and the types of what
+ * they return differ. These options are given to the `fetch` of all three, and come from all three.
  */
 // biome-ignore lint/suspicious/noExplicitAny: no other type fits in both directions
 type AnyDispatcher = { [Name in keyof Dispatcher]: any }
@@ -122,7 +128,9 @@ type AnyDispatcher = { [Name in keyof Dispatcher]: any }
 interface Extensions {
   /** Milliseconds between two chunks of the response body. Default: the dispatcher's. */
   bodyTimeout?: number | null | undefined
-  /** Milliseconds for which the body that is sent may bring nothing; 0 is forever. Default: the dispatcher's. */
+  /**
+   * Milliseconds for which the body that is sent may bring nothing; 0 is forever. Default: the dispatcher's.
+   */
   requestBodyTimeout?: number | null | undefined
   /** Default: `'default'`. */
   cache?: RequestCache | undefined
@@ -340,7 +348,10 @@ export declare class Request {
   get body(): ReadableStream<Uint8Array> | null
   /** Whether the body has been read or sent. */
   get bodyUsed(): boolean
-  /** Always `half`: the response is available as soon as its head arrives, even if the body is still being sent. */
+  /**
+   * Always `half`: the response is available as soon as its head arrives, even if the body is still being
+   * sent.
+   */
   get duplex(): RequestDuplex
   /** A second request like this one, with a separate body. */
   clone(): Request

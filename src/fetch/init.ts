@@ -1,6 +1,6 @@
 /**
- * Converts the arguments of `fetch` and `Request` to the one record that both work with. Each member is read once, in
- * the order that Web IDL prescribes, and all validation happens here.
+ * Converts the arguments of `fetch` and `Request` to the one record that both work with. Each member is read
+ * once, in the order that Web IDL prescribes, and all validation happens here.
  */
 
 import type { AbortSource } from '../base/abort/signal.ts'
@@ -85,9 +85,9 @@ interface ReadInit {
 const NOTHING: ReadInit = { body: undefined, duplex: undefined, headers: undefined }
 
 /**
- * Applies `init` to a record, which may come from another request. Members that `init` does not set keep their value.
- * As the standard says, any change resets the referrer and its policy. No request has the mode `navigate`, which it would
- * reset, too.
+ * Applies `init` to a record, which may come from another request. Members that `init` does not set keep
+ * their value. As the standard says, any change resets the referrer and its policy. No request has the mode
+ * `navigate`, which it would reset, too.
  */
 export function applyInit(record: RequestRecord, init: RequestSettings | null): RequestRecord {
   const read = init === null ? NOTHING : readInit(record, init)
@@ -198,7 +198,10 @@ function setBody(record: RequestRecord, value: unknown, duplex: 'half' | undefin
   record.body = body
 }
 
-/** Whether a body can be read only once. Known before the value is read: a rejected body must be left untouched. */
+/**
+ * Whether a body can be read only once. Known before the value is read: a rejected body must be left
+ * untouched.
+ */
 export function isOnce(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   const members = value as Record<PropertyKey, unknown>

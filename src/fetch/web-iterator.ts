@@ -1,8 +1,8 @@
 /** The iterators of `Headers` and `FormData`, with the helpers that the runtime has from Node 22 on. */
 
 /**
- * An iterator of the runtime. The helpers are declared here, since the compiler knows them only with its newest library,
- * and other declarations of the web classes have them, too.
+ * An iterator of the runtime. The helpers are declared here, since the compiler knows them only with its
+ * newest library, and other declarations of the web classes have them, too.
  */
 export interface WebIterator<T> {
   next(...value: [] | [unknown]): IteratorResult<T, undefined>

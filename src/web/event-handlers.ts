@@ -1,6 +1,6 @@
 /**
- * The values of `onopen` and its siblings (HTML §8.1.8.1). Each is called by one listener, which keeps its place among the
- * others when the value is replaced.
+ * The values of `onopen` and its siblings (HTML §8.1.8.1). Each is called by one listener, which keeps its
+ * place among the others when the value is replaced.
  */
 import { isObject } from './idl.ts'
 import { defineAccessors } from './interface.ts'
@@ -24,7 +24,10 @@ export class EventHandlers {
     return this.#set.get(name)?.value ?? null
   }
 
-  /** Replaces the handler. An object that is not a function is kept, and never called. Anything else removes it. */
+  /**
+   * Replaces the handler. An object that is not a function is kept, and never called. Anything else removes
+   * it.
+   */
   set(name: string, value: unknown): void {
     // A subclass may override the methods of the target; these are the runtime's.
     const { addEventListener, removeEventListener } = EventTarget.prototype

@@ -1,7 +1,7 @@
 /**
- * The events of WebSocket and EventSource (HTML §9.1, WebSockets §6). The classes are our own: reading those of the
- * runtime makes it load its HTTP client, which then installs a dispatcher for the whole process, and importing
- * ventuno must not do that.
+ * The events of WebSocket and EventSource (HTML §9.1, WebSockets §6). The classes are our own: reading those
+ * of the runtime makes it load its HTTP client, which then installs a dispatcher for the whole process, and
+ * importing ventuno must not do that.
  */
 import type { MessagePort } from 'node:worker_threads'
 import { defineKind } from '../base/object/kind.ts'
@@ -187,7 +187,9 @@ function toPort(given: unknown, member: string): MessagePort {
   )
 }
 
-/** In place of a dictionary, by this module alone: the fields of a message that was received follow unchecked. */
+/**
+ * In place of a dictionary, by this module alone: the fields of a message that was received follow unchecked.
+ */
 const RECEIVED: MessageEventInit = {}
 
 /** The event of a message that was received: the checks would cost more than the rest of it. */

@@ -1,6 +1,6 @@
 /**
- * `structuredClone` copies the visible properties of an object, and our objects have none. Marked objects make it
- * throw instead.
+ * `structuredClone` copies the visible properties of an object, and our objects have none. Marked objects
+ * make it throw instead.
  */
 
 type Mark = (object: object) => void

@@ -52,8 +52,8 @@ const FAILED_TIMEOUT = 250
 type Closing = 'no' | 'asked' | 'sent'
 
 /**
- * How far the socket has ended: the peer's half, all of it, and reported to the observer. An end that comes while a message
- * is being inflated takes effect after the bytes read before it.
+ * How far the socket has ended: the peer's half, all of it, and reported to the observer. An end that comes
+ * while a message is being inflated takes effect after the bytes read before it.
  */
 type Wire = 'open' | 'ended' | 'closed' | 'finished'
 

@@ -1,6 +1,6 @@
 /**
- * The class `WebSocket` as programs see it: without private fields, so that for the compiler, too, a socket of the
- * runtime or of undici is one. The implementation is checked against it.
+ * The class `WebSocket` as programs see it: without private fields, so that for the compiler, too, a socket
+ * of the runtime or of undici is one. The implementation is checked against it.
  */
 import type { Blob } from 'node:buffer'
 import type { CloseEvent, ErrorEvent, MessageEvent } from '../web/events.ts'

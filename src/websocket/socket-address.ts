@@ -12,7 +12,10 @@ export type HeadersInit =
   | { readonly [Symbol.iterator]: () => Iterator<[string, string]> }
   | Readonly<Record<string, string | undefined>>
 
-/** A relative URL is relative to the global origin. @throws {DOMException} `SyntaxError` if it is no WebSocket URL. */
+/**
+ * A relative URL is relative to the global origin. @throws {DOMException} `SyntaxError` if it is no WebSocket
+ * URL.
+ */
 export function parseSocketUrl(input: unknown): URL {
   const text = String(input)
   const base = getGlobalOrigin()

@@ -1,6 +1,6 @@
 /**
- * The two streams of a `WebSocketStream`: messages that arrive, and messages to send. Each holds the other side back:
- * the socket is not read while messages wait, and a write lasts until the socket has taken it.
+ * The two streams of a `WebSocketStream`: messages that arrive, and messages to send. Each holds the other
+ * side back: the socket is not read while messages wait, and a write lasts until the socket has taken it.
  */
 
 import type {

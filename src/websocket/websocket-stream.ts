@@ -1,6 +1,6 @@
 /**
- * The public `WebSocketStream` (WHATWG WebSockets §4): a WebSocket as two streams and two promises. Opening is done by
- * `opening-handshake.ts`, everything on the wire by `connection.ts`.
+ * The public `WebSocketStream` (WHATWG WebSockets §4): a WebSocket as two streams and two promises. Opening
+ * is done by `opening-handshake.ts`, everything on the wire by `connection.ts`.
  */
 import type { ReadableStream, WritableStream } from 'node:stream/web'
 import { orAbortError } from '../base/abort/abort-error.ts'
@@ -71,7 +71,8 @@ type State =
 const NO_CODE: CheckedCloseInfo = { closeCode: null, reason: '' }
 
 /**
- * A WebSocket whose messages are read and written through streams, so that a slow reader slows the server down.
+ * A WebSocket whose messages are read and written through streams, so that a slow reader slows the server
+ * down.
  *
  * @example
  * const { readable, writable } = await new WebSocketStream('wss://example.com/feed').opened

@@ -1,6 +1,6 @@
 /**
- * `CookieJar`: the cookies of one user (RFC 6265bis). Every method is done when it returns, so requests that run at the same
- * time cannot come between. It knows no requests: `interceptors.cookies` connects the two.
+ * `CookieJar`: the cookies of one user (RFC 6265bis). Every method is done when it returns, so requests that
+ * run at the same time cannot come between. It knows no requests: `interceptors.cookies` connects the two.
  */
 import { defineKind } from '../../base/object/kind.ts'
 import { ownMembers } from '../../base/object/own-options.ts'
@@ -53,7 +53,10 @@ export class CookieJar {
     this.#store = new CookieStore(this.#settings)
   }
 
-  /** A jar from its JSON form, as an object or as text. Cookies that have expired or break a rule are left out. */
+  /**
+   * A jar from its JSON form, as an object or as text. Cookies that have expired or break a rule are left
+   * out.
+   */
   static fromJSON(data: SerializedCookieJar | string, options?: CookieJarOptions | null): CookieJar {
     const jar = new CookieJar(options)
     jar.#restore(deserialize(data))
@@ -74,8 +77,9 @@ export class CookieJar {
   }
 
   /**
-   * Stores a cookie that came from a URL: a `Set-Cookie` value, or an object. Returns the cookie, or null if nothing is stored:
-   * the value is not a cookie, the URL may not set it, or it has expired, which deletes the one before.
+   * Stores a cookie that came from a URL: a `Set-Cookie` value, or an object. Returns the cookie, or null if
+   * nothing is stored: the value is not a cookie, the URL may not set it, or it has expired, which deletes
+   * the one before.
    */
   setCookie(cookie: string | Cookie, url: string | URL, options?: CookieContext | null): JarCookie | null {
     const target = this.#targetOf(url)
@@ -107,7 +111,10 @@ export class CookieJar {
     return text
   }
 
-  /** Removes the cookies that a filter means, and returns how many. A cookie of this jar is a filter for itself. */
+  /**
+   * Removes the cookies that a filter means, and returns how many. A cookie of this jar is a filter for
+   * itself.
+   */
   remove(filter: CookieFilter): number {
     if (typeof filter !== 'object' || filter === null)
       throw new InvalidArgumentError('filter must be an object')

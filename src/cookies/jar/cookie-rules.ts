@@ -1,6 +1,6 @@
 /**
- * Owns the decision whether a cookie may be stored (RFC 6265bis §5.7), in the part that needs no other cookie. Servers write
- * cookies: a refusal is a null, never an exception.
+ * Owns the decision whether a cookie may be stored (RFC 6265bis §5.7), in the part that needs no other
+ * cookie. Servers write cookies: a refusal is a null, never an exception.
  */
 import type { CookieRecord } from '../cookie-record.ts'
 import { domainMatches, isAddress, isDomain } from './host.ts'
@@ -69,7 +69,10 @@ export function readmit(cookie: StoredCookie, settings: JarSettings, now: number
   return isSound(known) && known.path.startsWith('/') && keepsPrefix(known, true) ? known : null
 }
 
-/** Labels of letters that `URL` leaves as they are, none of them a number or in Punycode: most hosts, and no need to parse them. */
+/**
+ * Labels of letters that `URL` leaves as they are, none of them a number or in Punycode: most hosts, and no
+ * need to parse them.
+ */
 const PLAIN_HOST = /^(?!xn--)[a-z][a-z0-9-]{0,62}(?:\.(?!xn--)[a-z][a-z0-9-]{0,62}){0,9}$/
 
 /** As `URL` writes a host. */
@@ -85,7 +88,8 @@ function scopeOf(domain: string, host: string, settings: JarSettings): Scope | n
   if (!isDomain(domain) || !domainMatches(host, domain)) return null
   // An address has no suffix to ask about.
   if (isAddress(host)) return { domain: host, hostOnly: true }
-  // §5.7: a cookie for all of `com` would reach every site there; a site that is a suffix itself gets it alone.
+  // §5.7: a cookie for all of `com` would reach every site there; a site that is a suffix itself gets it
+  // alone.
   if (settings.isPublicSuffix(domain)) return domain === host ? { domain: host, hostOnly: true } : null
   return { domain, hostOnly: false }
 }
@@ -102,8 +106,8 @@ function isSound({ name, value, path, secure, sameSite }: StoredCookie): boolean
 const NOT_IN_PATH = /[^\x20-\x7e\x80-\xff]/
 
 /**
- * §5.7: what the prefix of a name promises. Servers compare names in any letter case, so the letter case does not matter
- * here. A cookie without a name is sent as its value, which must not look like such a name.
+ * §5.7: what the prefix of a name promises. Servers compare names in any letter case, so the letter case does
+ * not matter here. A cookie without a name is sent as its value, which must not look like such a name.
  */
 function keepsPrefix(cookie: StoredCookie, hasPath: boolean): boolean {
   const { name, secure, httpOnly, hostOnly, path } = cookie

@@ -1,6 +1,7 @@
 /**
- * Owns the cookies of a jar: finds those of a host without looking at the others, and evicts when there are too many
- * (RFC 6265bis §5.7). Keys are of a Map, so no name or domain that a server chooses means anything else.
+ * Owns the cookies of a jar: finds those of a host without looking at the others, and evicts when there are
+ * too many (RFC 6265bis §5.7). Keys are of a Map, so no name or domain that a server chooses means anything
+ * else.
  */
 import { EvictionOrder } from './eviction-order.ts'
 import { domainMatches, isAddress } from './host.ts'
@@ -51,7 +52,8 @@ export class CookieStore {
     this.#evictions.add(cookie)
     if (cookie.secure) this.#secure.set(cookie.name, (this.#secure.get(cookie.name) ?? new Set()).add(cookie))
     this.#shrink(bucket, now)
-    // No domain has more than its share here, so the order has two steps left: expired cookies, and all cookies.
+    // No domain has more than its share here, so the order has two steps left: expired cookies, and all
+    // cookies.
     while (this.size > this.#limits.maxCookies) this.delete(this.#evictions.first(now)!)
   }
 
@@ -104,8 +106,8 @@ export class CookieStore {
   }
 
   /**
-   * §5.7: whether a cookie from an insecure connection would hide or replace one that is for secure connections, of the same
-   * domain or of one above or below it.
+   * §5.7: whether a cookie from an insecure connection would hide or replace one that is for secure
+   * connections, of the same domain or of one above or below it.
    */
   shadowsSecure({ name, domain, path }: StoredCookie, now: number): boolean {
     for (const other of this.#secure.get(name) ?? []) {
@@ -138,7 +140,10 @@ export class CookieStore {
     return count
   }
 
-  /** Expired cookies go first, then those that are not Secure, then any; among equals the one that was used least recently. */
+  /**
+   * Expired cookies go first, then those that are not Secure, then any; among equals the one that was used
+   * least recently.
+   */
   #shrink(bucket: Bucket, now: number): void {
     const { maxCookiesPerDomain } = this.#limits
     if (bucket.size <= maxCookiesPerDomain) return

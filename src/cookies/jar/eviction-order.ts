@@ -1,6 +1,7 @@
 /**
- * Owns the order in which cookies leave a full jar, whatever their domain: those that have expired, then the one that was used
- * least recently. It never walks through them: a server can send a cookie for every host that it has a name for.
+ * Owns the order in which cookies leave a full jar, whatever their domain: those that have expired, then the
+ * one that was used least recently. It never walks through them: a server can send a cookie for every host
+ * that it has a name for.
  */
 import { IndexedHeap, NOT_IN_HEAP, type Ranked } from '../../base/collection/indexed-heap.ts'
 import type { StoredCookie } from './stored-cookie.ts'

@@ -1,6 +1,6 @@
 /**
- * Owns the reading of what a caller or a server passes as a cookie. The caller's mistakes throw; a `Set-Cookie` value that is
- * wrong is a null.
+ * Owns the reading of what a caller or a server passes as a cookie. The caller's mistakes throw; a
+ * `Set-Cookie` value that is wrong is a null.
  */
 import { ownMembers } from '../../base/object/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'

@@ -1,6 +1,6 @@
 /**
- * Owns the JSON form of a jar. What is read back may come from a file that others can write: entries are read member by
- * member, and one that no server could have set is left out.
+ * Owns the JSON form of a jar. What is read back may come from a file that others can write: entries are read
+ * member by member, and one that no server could have set is left out.
  */
 import { InvalidArgumentError } from '../../errors.ts'
 import type { StoredCookie } from './stored-cookie.ts'

@@ -14,8 +14,8 @@ export const MAX_COOKIES_PER_DOMAIN = 50
 const NOT_IN_TEXT = /[^\t\x20-\x3a\x3c-\x7e\x80-\xff]/
 
 /**
- * Text that a `Cookie` header can carry and that its reader finds unchanged: bytes (a character above U+00FF is none) without
- * control characters, without a semicolon, and without whitespace around it.
+ * Text that a `Cookie` header can carry and that its reader finds unchanged: bytes (a character above U+00FF
+ * is none) without control characters, without a semicolon, and without whitespace around it.
  */
 export function isCookieText(text: string): boolean {
   return !NOT_IN_TEXT.test(text) && trimWhitespace(text) === text

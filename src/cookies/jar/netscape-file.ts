@@ -1,6 +1,6 @@
 /**
- * Owns the `cookies.txt` format that curl, wget and browser extensions write: a line for each cookie, with seven fields
- * between tabs. It has no place for SameSite and for the time of creation.
+ * Owns the `cookies.txt` format that curl, wget and browser extensions write: a line for each cookie, with
+ * seven fields between tabs. It has no place for SameSite and for the time of creation.
  */
 import { isAddress } from './host.ts'
 import type { StoredCookie } from './stored-cookie.ts'

@@ -18,8 +18,8 @@ import { MAX_COOKIES, MAX_COOKIES_PER_DOMAIN } from './limits.ts'
 /** Options of a `CookieJar`. */
 export interface CookieJarOptions {
   /**
-   * Whether a domain, in lower case and ASCII, is one under which others register names, as `com` and `co.uk` are. No host may
-   * set a cookie for all of it. Default: domains of one label are.
+   * Whether a domain, in lower case and ASCII, is one under which others register names, as `com` and `co.uk`
+   * are. No host may set a cookie for all of it. Default: domains of one label are.
    */
   isPublicSuffix?: ((domain: string) => boolean) | null | undefined
   /** Milliseconds since the Unix epoch. Default: `Date.now`. */
@@ -37,8 +37,8 @@ export interface CookieContext {
   /** False for a script's view: without the cookies that are `HttpOnly`. Default: true. */
   http?: boolean | null | undefined
   /**
-   * `strict`: a request of the site itself. `lax`: another site's link to it. `none`: any other request that another site
-   * caused. Default: `strict`.
+   * `strict`: a request of the site itself. `lax`: another site's link to it. `none`: any other request that
+   * another site caused. Default: `strict`.
    */
   sameSiteContext?: 'strict' | 'lax' | 'none' | null | undefined
 }

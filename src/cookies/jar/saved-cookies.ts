@@ -1,6 +1,6 @@
 /**
- * Owns which cookies of a file a jar keeps: those that would be left if they had come one by one. A file may have many times as
- * many as a jar, so they are cut to its limits before any of them is stored.
+ * Owns which cookies of a file a jar keeps: those that would be left if they had come one by one. A file may
+ * have many times as many as a jar, so they are cut to its limits before any of them is stored.
  */
 import type { StoreLimits } from './cookie-store.ts'
 import { byWorth, isExpired, keyOf, type StoredCookie } from './stored-cookie.ts'

@@ -68,7 +68,10 @@ export function byAge(a: StoredCookie, b: StoredCookie): number {
   return a.creationTime - b.creationTime || a.order - b.order
 }
 
-/** The order in which cookies of one domain leave a full jar: those that are not Secure, then those that were used least recently. */
+/**
+ * The order in which cookies of one domain leave a full jar: those that are not Secure, then those that were
+ * used least recently.
+ */
 export function byWorth(a: StoredCookie, b: StoredCookie): number {
   return Number(a.secure) - Number(b.secure) || a.lastAccessTime - b.lastAccessTime || a.order - b.order
 }

@@ -1,7 +1,7 @@
 /**
- * The body of a request or a response. A stream is created only on demand: known content stays in its original form,
- * received chunks wait in {@link Incoming}, and `text()` and the like read from there. Knows neither where chunks come
- * from ({@link BodyFeed}) nor which object the body belongs to.
+ * The body of a request or a response. A stream is created only on demand: known content stays in its
+ * original form, received chunks wait in {@link Incoming}, and `text()` and the like read from there. Knows
+ * neither where chunks come from ({@link BodyFeed}) nor which object the body belongs to.
  */
 import { Readable } from 'node:stream'
 import type { ReadableByteStreamController, ReadableStream } from 'node:stream/web'

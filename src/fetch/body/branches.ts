@@ -1,6 +1,7 @@
 /**
- * One source of chunks for two bodies, as `clone()` needs it. The source flows when either body wants more: the
- * faster reader sets the pace, and the slower one buffers the chunks it has not read, as in the standard's tee.
+ * One source of chunks for two bodies, as `clone()` needs it. The source flows when either body wants more:
+ * the faster reader sets the pace, and the slower one buffers the chunks it has not read, as in the
+ * standard's tee.
  */
 
 import type { ReadableStream, ReadableStreamDefaultController } from 'node:stream/web'
@@ -114,8 +115,8 @@ export class Branches implements BodySink {
 }
 
 /**
- * Tees a caller's stream. The second stream gets clones of the chunks, whatever their type, so that neither reader
- * can change or detach the other's chunks.
+ * Tees a caller's stream. The second stream gets clones of the chunks, whatever their type, so that neither
+ * reader can change or detach the other's chunks.
  */
 export function teeStream(stream: ReadableStream): [ReadableStream, ReadableStream] {
   const reader = stream.getReader()

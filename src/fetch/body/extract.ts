@@ -1,6 +1,6 @@
 /**
- * Converts the body a caller gave to a {@link Body} and its type. Values are recognised by their string tag and by
- * the members we use, not by class, because each class has several implementations.
+ * Converts the body a caller gave to a {@link Body} and its type. Values are recognised by their string tag
+ * and by the members we use, not by class, because each class has several implementations.
  */
 
 import { Readable } from 'node:stream'
@@ -67,8 +67,8 @@ function extractObject(value: object): ExtractedBody | null {
   }
   if (typeof members[Symbol.asyncIterator] !== 'function') return null
   if (value instanceof Readable && (Readable.isDisturbed(value) || value.destroyed)) throw unusable()
-  // A failure of the stream reaches the reader of the body. It may also happen earlier, or while nothing reads from
-  // the stream. Without this listener, the unhandled event would end the process.
+  // A failure of the stream reaches the reader of the body. It may also happen earlier, or while nothing
+  // reads from the stream. Without this listener, the unhandled event would end the process.
   if (value instanceof Readable) value.on('error', ignoreError)
   return { body: Body.from(value as AsyncIterable<unknown>), type: null }
 }
@@ -83,7 +83,9 @@ function extractForm(form: FormDataLike & Iterable<[string, unknown]>): Extracte
   return { body, type: encoded.contentType }
 }
 
-/** The type of a Blob can be nothing else; that of another class could add lines to the head of the request. */
+/**
+ * The type of a Blob can be nothing else; that of another class could add lines to the head of the request.
+ */
 const PRINTABLE = /^[\x20-\x7e]+$/
 
 function extractBlob(blob: BlobLike): ExtractedBody {

@@ -1,6 +1,6 @@
 /**
- * Where the chunks of a body come from and where they go. The feed of a network response is in fetch-run.ts; the feed
- * of an iterable is here.
+ * Where the chunks of a body come from and where they go. The feed of a network response is in fetch-run.ts;
+ * the feed of an iterable is here.
  */
 
 import { isUint8Array } from 'node:util/types'
@@ -114,7 +114,8 @@ export class IterableFeed implements BodyFeed {
       this.#sink!.fail(new TypeError('Received non-Uint8Array chunk'))
       return
     }
-    // Copied: a generator may reuse the memory for its next chunk, and a byte stream detaches the chunks it is given.
+    // Copied: a generator may reuse the memory for its next chunk, and a byte stream detaches the chunks it
+    // is given.
     this.#sink!.receive(copyBytes(bytes, 0, bytes.byteLength))
     if (this.#state === 'flowing' && this.#sink!.awaited) this.#next()
     else if (this.#state === 'flowing' || this.#state === 'reading') this.#state = 'paused'

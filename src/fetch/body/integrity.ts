@@ -24,7 +24,8 @@ export function parseIntegrity(metadata: string): IntegrityMetadata | null {
     const match = EXPRESSION.exec(item)
     if (match === null) continue
     const algorithm = match[1]!.toLowerCase() as Algorithm
-    // An expression that is not a hash counts, too, and matches nothing: a typing error must not switch the check off.
+    // An expression that is not a hash counts, too, and matches nothing: a typing error must not switch the
+    // check off.
     const value = match[2] ?? ''
     const hash = BASE64.test(value) ? plain(value) : ''
     if (strongest === null || rank(algorithm) > rank(strongest.algorithm)) {

@@ -1,4 +1,7 @@
-/** The value a body was made from. It allows the body to be sent again, after a redirect or on a new connection. */
+/**
+ * The value a body was made from. It allows the body to be sent again, after a redirect or on a new
+ * connection.
+ */
 import { asBuffer } from '../../base/bytes/source-bytes.ts'
 
 /** Read chunk by chunk, as often as needed. */

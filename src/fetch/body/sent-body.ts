@@ -1,6 +1,6 @@
 /**
- * The body of a request, as a dispatcher gets it. Known bytes are passed as they are: they need one write, and
- * dispatchers that retry or mock can read them. Anything else is pulled chunk by chunk.
+ * The body of a request, as a dispatcher gets it. Known bytes are passed as they are: they need one write,
+ * and dispatchers that retry or mock can read them. Anything else is pulled chunk by chunk.
  */
 import type { BodyInput } from '../../request/dispatch-options.ts'
 import type { Body } from './body.ts'

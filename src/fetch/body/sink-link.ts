@@ -1,6 +1,6 @@
 /**
- * The link from an exchange to the body it feeds: strong while the body has a reader, weak while it is unread. If the
- * caller drops an unread body, the exchange is given up when the body is garbage-collected.
+ * The link from an exchange to the body it feeds: strong while the body has a reader, weak while it is
+ * unread. If the caller drops an unread body, the exchange is given up when the body is garbage-collected.
  */
 import type { BodySink } from './feed.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Connects bodies to the runtime's streams. Streams are created with options that have no prototype, so that a
- * polluted `Object.prototype` cannot change them.
+ * Connects bodies to the runtime's streams. Streams are created with options that have no prototype, so that
+ * a polluted `Object.prototype` cannot change them.
  */
 
 import type {
@@ -43,8 +43,8 @@ export function makeByteStream(owner: StreamOwner): ReadableStream<Uint8Array> {
 }
 
 /**
- * Reads a caller's stream to the end. It uses a pipe because `read()` resolves its promise with an object: a `then`
- * on a polluted `Object.prototype` could replace the result.
+ * Reads a caller's stream to the end. It uses a pipe because `read()` resolves its promise with an object: a
+ * `then` on a polluted `Object.prototype` could replace the result.
  */
 export function collectStream(stream: ReadableStream, take: (chunk: Buffer) => void): Promise<void> {
   const { WritableStream } = loadWebStreams()
@@ -57,7 +57,8 @@ export function collectStream(stream: ReadableStream, take: (chunk: Buffer) => v
             return
           }
           const error = new TypeError('Received non-Uint8Array chunk')
-          // The pipe cancels the stream, and waits for that: a source need not answer, and a clone waits for the other.
+          // The pipe cancels the stream, and waits for that: a source need not answer, and a clone waits for
+          // the other.
           reject(error)
           throw error
         },

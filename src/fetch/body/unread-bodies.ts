@@ -1,6 +1,7 @@
 /**
- * Bodies whose response was delivered and that have no reader yet. Most are read at once. From the next turn of the
- * event loop on, only their caller keeps the others alive, so that dropping the response gives up its exchange.
+ * Bodies whose response was delivered and that have no reader yet. Most are read at once. From the next turn
+ * of the event loop on, only their caller keeps the others alive, so that dropping the response gives up its
+ * exchange.
  */
 import { runtimeSetImmediate } from '../../base/loop/runtime-turns.ts'
 
@@ -19,8 +20,8 @@ let unread: Unread[] = []
 
 /** The caller gets the response with the next microtasks. */
 export function watchFresh(run: Unread): void {
-  // Unlike a promise, `queueMicrotask` creates an AsyncResource per call. The second promise lets the callers go on whose
-  // responses are delivered after this one.
+  // Unlike a promise, `queueMicrotask` creates an AsyncResource per call. The second promise lets the callers
+  // go on whose responses are delivered after this one.
   if (fresh.push(run) === 1) void RESOLVED.then(null).then(lookAtFresh)
 }
 
@@ -30,8 +31,8 @@ export function loosenLater(run: Unread): void {
 }
 
 /**
- * An immediate costs more than the rest of a small response, so it is scheduled only for bodies that are still
- * unread.
+ * An immediate costs more than the rest of a small response, so it is scheduled only for bodies that are
+ * still unread.
  */
 function lookAtFresh(): void {
   const runs = fresh

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
 /**
- * A `FormData` for programs that install ours as the global one before the runtime's was ever used: the runtime's
- * class is then out of reach. It has the same name as the class it replaces.
+ * A `FormData` for programs that install ours as the global one before the runtime's was ever used: the
+ * runtime's class is then out of reach. It has the same name as the class it replaces.
  */
 import { Blob, File } from 'node:buffer'
 import { requireArguments, toText, wellFormed } from '../../web/idl.ts'

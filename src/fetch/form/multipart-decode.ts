@@ -55,8 +55,8 @@ export function decodeMultipart(input: Uint8Array, boundary: string): readonly F
 }
 
 /**
- * Where the line break before the next boundary is; -1 if there is none. Even an empty part needs one, in addition to
- * the one that ends its head.
+ * Where the line break before the next boundary is; -1 if there is none. Even an empty part needs one, in
+ * addition to the one that ends its head.
  */
 function endOfPart(bytes: Buffer, start: number, delimiter: Buffer): number {
   let from = start - 2
@@ -108,7 +108,10 @@ interface Disposition {
   readonly filename: string | null
 }
 
-/** Parameters are decoded as UTF-8, regardless of the other charsets in RFC 7578 §5.1: all browsers write UTF-8. */
+/**
+ * Parameters are decoded as UTF-8, regardless of the other charsets in RFC 7578 §5.1: all browsers write
+ * UTF-8.
+ */
 function readDisposition(value: Buffer): Disposition | Problem {
   const text = value.toString()
   const kind = /^[\t ]*form-data[\t ]*(?=;|$)/i.exec(text)

@@ -1,7 +1,7 @@
 /**
- * The runtime's `FormData` under our name. Reading it from the global object, even just its descriptor, makes the
- * runtime load its built-in HTTP client, which then installs an agent. To avoid both at import, the class is looked
- * up on first use.
+ * The runtime's `FormData` under our name. Reading it from the global object, even just its descriptor, makes
+ * the runtime load its built-in HTTP client, which then installs an agent. To avoid both at import, the class
+ * is looked up on first use.
  */
 import type * as declared from '../declared-classes.ts'
 import { FormEntries } from './form-entries.ts'
@@ -10,7 +10,9 @@ type FormDataClass = typeof declared.FormData
 
 interface Loaded {
   readonly runtime: FormDataClass
-  /** Of our forms. It inherits the runtime's: they are forms of the runtime, but their constructor is ours. */
+  /**
+   * Of our forms. It inherits the runtime's: they are forms of the runtime, but their constructor is ours.
+   */
   readonly prototype: object
 }
 

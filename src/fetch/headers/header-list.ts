@@ -1,7 +1,7 @@
 /**
- * The fields of a request or a response, as the Fetch standard keeps them: in order, each name once, in the spelling
- * it first had. A received list stays in its original object until it is modified or iterated, because most callers
- * read one field or none. Validates nothing.
+ * The fields of a request or a response, as the Fetch standard keeps them: in order, each name once, in the
+ * spelling it first had. A received list stays in its original object until it is modified or iterated,
+ * because most callers read one field or none. Validates nothing.
  */
 import type { HeaderObject } from '../../protocol/header-block.ts'
 
@@ -111,7 +111,9 @@ export class HeaderList {
     return copy
   }
 
-  /** Our engines deliver lower-case names and strings. Interceptors and other dispatchers may add anything. */
+  /**
+   * Our engines deliver lower-case names and strings. Interceptors and other dispatchers may add anything.
+   */
   #value(lower: string): string | string[] | undefined {
     const received = this.#received
     if (received === null) return this.#fields?.get(lower)?.value

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
 /**
- * The class `Headers`. A client on a server needs names that browsers forbid (`cookie`, `host`, `set-cookie`), so
- * there is only one guard: the headers of a received response cannot be changed.
+ * The class `Headers`. A client on a server needs names that browsers forbid (`cookie`, `host`,
+ * `set-cookie`), so there is only one guard: the headers of a received response cannot be changed.
  */
 
 import { isProxy } from 'node:util/types'
@@ -175,7 +175,9 @@ function appendAll(list: HeaderList, name: string, lower: string, value: string 
 
 type Field = readonly [name: string, value: string]
 
-/** Everything is converted before anything is checked, as Web IDL says. `iterator` is read once by the caller. */
+/**
+ * Everything is converted before anything is checked, as Web IDL says. `iterator` is read once by the caller.
+ */
 function fillFromPairs(list: HeaderList, init: object, iterator: unknown): void {
   if (typeof iterator !== 'function') throw new TypeError(`${CONSTRUCTOR}: init is not iterable.`)
   const pairs: string[][] = []
@@ -234,8 +236,8 @@ function fillFromRecord(list: HeaderList, init: Record<PropertyKey, unknown>): v
 const NOT_READ = Symbol('not read')
 
 /**
- * The enumerable members with these names: each name and value is converted when it is read, and nothing is checked before
- * all are. `first` is the value of the first one if it has been read.
+ * The enumerable members with these names: each name and value is converted when it is read, and nothing is
+ * checked before all are. `first` is the value of the first one if it has been read.
  */
 function convertRecord(
   init: Record<PropertyKey, unknown>,

@@ -1,6 +1,7 @@
 /**
- * The header fields of a request, as the dispatcher gets them: the caller's fields, then those of the standard that
- * the caller did not set. The order is always the same, because dispatchers remember the lists they have seen.
+ * The header fields of a request, as the dispatcher gets them: the caller's fields, then those of the
+ * standard that the caller did not set. The order is always the same, because dispatchers remember the lists
+ * they have seen.
  */
 
 import { getGlobalOrigin } from '../../base/address/global-origin.ts'
@@ -64,7 +65,8 @@ export function wireHeaders(record: RequestRecord, trail: Trail | null): WireHea
   list.forEach((name, lower, value) => {
     if (CONDITIONAL.has(lower)) isConditional = cache === 'default'
     if (lower === 'host' || lower === 'sec-fetch-mode') return
-    // Programs that pass on the fields of another request leave it in. There is nothing that it could be the length of.
+    // Programs that pass on the fields of another request leave it in. There is nothing that it could be the
+    // length of.
     if (lower === 'content-length' && record.body === null) return
     setOwn(headers, name, value)
   })

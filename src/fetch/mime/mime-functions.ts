@@ -4,8 +4,8 @@ import { type MimeType as MIMEType, parseMimeType, serializeMimeType } from './m
 export type { MimeType as MIMEType } from './mime-type.ts'
 
 /**
- * Parses a MIME type as the WHATWG MIME Sniffing standard says. Returns `'failure'` for anything else, also for a value
- * that is not a string.
+ * Parses a MIME type as the WHATWG MIME Sniffing standard says. Returns `'failure'` for anything else, also
+ * for a value that is not a string.
  *
  * @example
  * parseMIMEType('Text/HTML; charset=utf-8').essence // 'text/html'

@@ -76,7 +76,10 @@ function firstOf(text: string, characters: string, from: number): number {
   return at
 }
 
-/** Reads the quoted string that starts at `start`, and returns where it ends. The closing quote may be missing. */
+/**
+ * Reads the quoted string that starts at `start`, and returns where it ends. The closing quote may be
+ * missing.
+ */
 function readQuoted(text: string, start: number): { value: string; end: number } {
   QUOTED_STRING.lastIndex = start
   const [whole, content] = QUOTED_STRING.exec(text) as unknown as [string, string]
@@ -93,8 +96,8 @@ export function serializeMimeType({ essence, parameters }: MimeType): string {
 }
 
 /**
- * The MIME type of a header with these values: the last valid one. It can inherit the charset of an earlier value
- * with the same essence.
+ * The MIME type of a header with these values: the last valid one. It can inherit the charset of an earlier
+ * value with the same essence.
  */
 export function extractMimeType(contentTypeValues: readonly string[]): MimeType | null {
   let charset: string | null = null

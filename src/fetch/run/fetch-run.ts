@@ -1,7 +1,7 @@
 /**
- * One fetch over HTTP, from `dispatch` to the end of the response body: waiting → responding → ended, failed or
- * aborted. Following a redirect starts a new run, which takes over the promise. The previous run drains its body so
- * that the connection can be reused.
+ * One fetch over HTTP, from `dispatch` to the end of the response body: waiting → responding → ended, failed
+ * or aborted. Following a redirect starts a new run, which takes over the promise. The previous run drains
+ * its body so that the connection can be reused.
  *
  * Long because one run answers its dispatcher, its body, its caller and its signal, and each may end it.
  */
@@ -104,7 +104,9 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
     }
   }
 
-  /** Undefined without a signal: dispatchers create an abort function for each handler that has this method. */
+  /**
+   * Undefined without a signal: dispatchers create an abort function for each handler that has this method.
+   */
   get onRequestQueued(): DispatchHandler['onRequestQueued'] {
     return this.#abortLink !== null ? this.#onQueued : undefined
   }
@@ -213,7 +215,10 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
     return true
   }
 
-  /** Retries on another connection (RFC 9110 §15.5.20): the abort closes this one; over HTTP/2 the 421 retired it. */
+  /**
+   * Retries on another connection (RFC 9110 §15.5.20): the abort closes this one; over HTTP/2 the 421 retired
+   * it.
+   */
   #sendAgain(): boolean {
     const { body } = this.#record
     const origin = this.#sent?.origin ?? null
@@ -227,7 +232,10 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
     return true
   }
 
-  /** Drains the body so that the connection can be reused. An abort still ends a request body that is being sent. */
+  /**
+   * Drains the body so that the connection can be reused. An abort still ends a request body that is being
+   * sent.
+   */
   #dump(headers: HeaderObject): void {
     if (isAborted(this.#state) || this.#state === 'failed') return
     this.#state = 'dumping'
@@ -282,7 +290,9 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
     return false
   }
 
-  /** A fetch asks for none: a dispatcher of another library, or an interceptor, has made it of this request. */
+  /**
+   * A fetch asks for none: a dispatcher of another library, or an interceptor, has made it of this request.
+   */
   onRequestUpgrade(
     controller: DispatchController,
     _statusCode: number,

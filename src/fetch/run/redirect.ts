@@ -36,7 +36,10 @@ export class Trail {
   isForeign = false
   /** The request went from one foreign origin to another: the last one must not learn where it began. */
   isTainted = false
-  /** The last request is being repeated, because its server answered that the first try used the wrong connection. */
+  /**
+   * The last request is being repeated, because its server answered that the first try used the wrong
+   * connection.
+   */
   isSecondTry = false
   /** The start of the first request, the start of the first redirect, and the end of the last redirect. */
   startTime = 0
@@ -69,7 +72,9 @@ export interface NextHop {
   readonly trail: Trail
 }
 
-/** Null if there is no redirect to follow: the caller gets this response. Throws if it must not be followed. */
+/**
+ * Null if there is no redirect to follow: the caller gets this response. Throws if it must not be followed.
+ */
 export function nextHop(
   record: RequestRecord,
   trailSoFar: Trail | null,
@@ -121,7 +126,9 @@ export function nextHop(
   return { record: next, trail }
 }
 
-/** A location is a sequence of bytes. Bytes outside ASCII are decoded as UTF-8, which is what servers send. */
+/**
+ * A location is a sequence of bytes. Bytes outside ASCII are decoded as UTF-8, which is what servers send.
+ */
 function targetOf(location: string, current: UrlParts): UrlParts {
   const text = BEYOND_ASCII.test(location) ? Buffer.from(location, 'latin1').toString() : location
   const url = parseUrl(text, current.url)

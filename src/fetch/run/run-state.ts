@@ -1,6 +1,8 @@
 /** Where one exchange of a fetch stands. */
 
-/** `dumping`: a redirect was followed or the response is opaque, and the body of this response is discarded. */
+/**
+ * `dumping`: a redirect was followed or the response is opaque, and the body of this response is discarded.
+ */
 export type RunState = 'waiting' | 'responding' | 'dumping' | 'ended' | 'failed' | Aborted
 
 /** The exchange was given up. Any value can be the reason. */

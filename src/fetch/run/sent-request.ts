@@ -16,7 +16,8 @@ export function sendRequest(record: RequestRecord, trail: Trail | null): SentReq
   const { method, headersTimeout, bodyTimeout, requestBodyTimeout, url } = record
   const headers = wireHeaders(record, trail)
   const body = record.body === null ? null : sendBody(record.body)
-  // A client would add it, but interceptors and mocks look for it here, and an interceptor may replace the body.
+  // A client would add it, but interceptors and mocks look for it here, and an interceptor may replace the
+  // body.
   if (body !== null && body.length !== null && !record.headers.has('content-length')) {
     headers['content-length'] = String(body.length)
   }

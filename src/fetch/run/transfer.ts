@@ -1,4 +1,7 @@
-/** Counts how much of a response has arrived, for its size limit and its timing entry, or until it is given up unread. */
+/**
+ * Counts how much of a response has arrived, for its size limit and its timing entry, or until it is given up
+ * unread.
+ */
 import type { Timings } from '../../errors.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { DiscardedBody } from '../../relay/discarded-body.ts'

@@ -1,4 +1,7 @@
-/** Fetches `data:` and `blob:` URLs, which need no network, and has the error messages for unsupported schemes. */
+/**
+ * Fetches `data:` and `blob:` URLs, which need no network, and has the error messages for unsupported
+ * schemes.
+ */
 import { type Blob, resolveObjectURL } from 'node:buffer'
 import { Body } from '../body/body.ts'
 import { HeaderList } from '../headers/header-list.ts'
@@ -76,7 +79,8 @@ function contentTypeOf(blob: Blob): string {
 }
 
 /**
- * The first and last byte of a single range, with the last one limited by `size`; null if it is not a valid range.
+ * The first and last byte of a single range, with the last one limited by `size`; null if it is not a valid
+ * range.
  */
 function parseRange(value: string, size: number): [start: number, end: number] | null {
   const match = /^bytes[\t ]*=[\t ]*(\d*)[\t ]*-[\t ]*(\d*)$/.exec(value)

@@ -1,6 +1,6 @@
 /**
- * A URL, parsed once. Programs fetch from the same few URLs again and again, and parsing costs more than everything
- * else that happens before the request is dispatched.
+ * A URL, parsed once. Programs fetch from the same few URLs again and again, and parsing costs more than
+ * everything else that happens before the request is dispatched.
  */
 
 import { BAD_PORTS } from '../../base/address/bad-ports.ts'
@@ -73,8 +73,8 @@ export function partsOf(text: string): UrlParts {
 }
 
 /**
- * Whether the text may mean another URL when the global origin is set or changes. So may `http:path`, which is relative
- * to a base of its scheme. A base is never of another scheme than http and https.
+ * Whether the text may mean another URL when the global origin is set or changes. So may `http:path`, which
+ * is relative to a base of its scheme. A base is never of another scheme than http and https.
  */
 function dependsOnBase(text: string, parts: UrlParts): boolean {
   return parts.isHttp && !text.startsWith(`${parts.protocol}//`)
