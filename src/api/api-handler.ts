@@ -127,7 +127,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
   /** Whether the final head was handed out: from then on the request cannot begin again. */
   protected abstract hasResponse(): boolean
 
-  /** Whether anything but the signal may end the request while it waits. */
+  /** Whether something other than the signal can end the request while it waits. */
   protected endsWhileQueued(): boolean {
     return false
   }

@@ -88,7 +88,7 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
   #settled = false
   /** Null before the head, and again when the Writable is done. */
   #target: Target | null = null
-  /** The reason of a failure that the end of the Writable, which came before, is about to explain. */
+  /** A failure after the Writable closed by itself: the Writable's own error follows, and is reported instead. */
   #explained: { readonly error: unknown } | null = null
 
   constructor(

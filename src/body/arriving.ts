@@ -30,7 +30,7 @@ function streamOptions(highWaterMark: number): ReadableOptions | undefined {
   return lastOptions
 }
 
-/** Stands for an iterator among the listeners. */
+/** The listener that represents an iterator. */
 function readByIterator(): void {}
 
 export abstract class ArrivingBody extends IdleReadable {
@@ -320,7 +320,7 @@ export abstract class ArrivingBody extends IdleReadable {
     return promise
   }
 
-  /** They look a microtask later, when all chunks of this read are there: these come together. */
+  /** They look a microtask later, so that all chunks of one read come together. */
   #wakeIterators(): void {
     const awaited = this.#awaited
     this.#awaited = null

@@ -16,7 +16,7 @@ export function announcedLength(headers: HeaderObject, isHead: boolean): number 
   return length <= Number.MAX_SAFE_INTEGER ? length : null
 }
 
-/** The number that the digits write, NaN for anything else. `Number()` is a call into the runtime. */
+/** The value of decimal digits; NaN for anything else. `Number()` is a call into the runtime. */
 function decimal(digits: string): number {
   let number = 0
   for (let i = 0; i < digits.length; i++) {

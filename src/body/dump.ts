@@ -54,7 +54,7 @@ export function dumped(
       onAbort()
       return
     }
-    // One that is read elsewhere takes its time.
+    // A body that somebody else reads has no time limit.
     if (!start() || time === null) return
     timer = startTimer(() => body.destroy(new AbortError()), time)
     timer.unref?.()

@@ -225,7 +225,7 @@ export class ContentDecoding {
   }
 }
 
-/** The rest of the body did not come with its beginning. */
+/** Called a tick after the first chunk, if the body has not ended by then. */
 function beginStreaming(decoding: ContentDecoding): void {
   try {
     decoding.stream()

@@ -1,4 +1,4 @@
-/** Decodes a small body in one call. */
+/** Decoding a small body in one call, without a stream. */
 import { decodeAll, type Truncation } from './decoders.ts'
 import { ZstdFrame } from './zstd-frame-end.ts'
 

@@ -19,7 +19,7 @@ export interface EventSourceInit {
   withCredentials?: boolean | undefined
   /** Older place for `node.dispatcher`, which wins. */
   dispatcher?: Dispatching | null | undefined
-  /** What browsers do not have. */
+  /** Options that browsers do not have. */
   node?: EventSourceNodeOptions | null | undefined
 }
 

@@ -28,7 +28,7 @@ export async function explain(response: Response, objection: string): Promise<Re
   })
 }
 
-/** What is read before the connection is given up is enough for the explanation of any API. */
+/** Up to the limit for discarded bodies, which is enough for the error message of any API. */
 async function readBeginning(response: Response): Promise<{ body: string; isTruncated: boolean }> {
   const kept = BodyBytes.none()
   const reader = response.body?.getReader()
@@ -38,7 +38,7 @@ async function readBeginning(response: Response): Promise<{ body: string; isTrun
     isTruncated = true
     reader.cancel().catch(ignoreError)
   }
-  // The explanation may also trickle, and the failure must not wait for it.
+  // A server may send it slowly, and the failure must not wait for it.
   const limits = new DiscardedBody(giveUp)
   limits.begin(null, true)
   try {
@@ -49,7 +49,7 @@ async function readBeginning(response: Response): Promise<{ body: string; isTrun
       limits.take(value.byteLength)
     }
   } catch {
-    // The status matters more than the end of its explanation.
+    // The status is known, which matters more than the rest of the body.
     isTruncated = true
   }
   limits.stop()

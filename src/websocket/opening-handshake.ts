@@ -59,7 +59,7 @@ const PROTOCOL_FIELD = 'sec-websocket-protocol'
 export class OpeningHandshake implements AttemptOwner {
   readonly #request: OpeningRequest
   readonly #observer: OpeningObserver
-  /** Of the call that opens it. */
+  /** The async context of the call that opens it. */
   readonly context: CallContext | null = captureContext()
   /** The one whose outcome counts. */
   #attempt: Attempt | null = null
@@ -205,7 +205,7 @@ function acceptedCodings(url: URL, fields: HeaderList): string {
   return url.protocol === 'wss:' ? 'br, gzip, deflate, zstd' : 'gzip, deflate'
 }
 
-/** Dispatchers and interceptors get the fields as those of `fetch`, so that they can read and change them. */
+/** As `fetch` passes them, so that dispatchers and interceptors can read and change them. */
 function toObject(fields: HeaderList): Record<string, string> {
   const object: Record<string, string> = {}
   fields.forEach((name, _lower, value) => void setOwn(object, name, String(value)))

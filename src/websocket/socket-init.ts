@@ -13,7 +13,7 @@ export interface WebSocketInit {
   headers?: HeadersInit | null | undefined
 }
 
-/** Subprotocols alone, or an object with more. */
+/** Accepts subprotocols alone, or an object with options. */
 export function readInit(options: unknown): WebSocketInit {
   if (options === undefined || options === null) return { protocols: [] }
   if (typeof options !== 'object') return { protocols: asString(options) }

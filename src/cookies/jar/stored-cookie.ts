@@ -50,7 +50,7 @@ export function toJarCookie(cookie: StoredCookie): JarCookie {
   }
 }
 
-/** Tells the cookies of a domain apart. No name has a semicolon, so no two have the same text by accident. */
+/** Unique within a domain: a name never contains a semicolon, so keys of two cookies never collide. */
 export function keyOf({ name, hostOnly, path }: StoredCookie): string {
   return `${name};${hostOnly ? 1 : 0}${path}`
 }

@@ -65,8 +65,7 @@ export function wireHeaders(record: RequestRecord, trail: Trail | null): WireHea
   list.forEach((name, lower, value) => {
     if (CONDITIONAL.has(lower)) isConditional = cache === 'default'
     if (lower === 'host' || lower === 'sec-fetch-mode') return
-    // Programs that pass on the fields of another request leave it in. There is nothing that it could be the
-    // length of.
+    // Programs that forward the fields of another request leave it in, but this one has no body.
     if (lower === 'content-length' && record.body === null) return
     setOwn(headers, name, value)
   })
@@ -78,7 +77,7 @@ export function wireHeaders(record: RequestRecord, trail: Trail | null): WireHea
     const origin = list.has('origin') ? null : originOf(record, trail, client)
     if (origin !== null) headers['origin'] = origin
   }
-  // W3C Fetch Metadata §3: what others can read and change on its way is not worth a server's trust.
+  // W3C Fetch Metadata §3: only for URLs that nobody can change on the way.
   if (url.isTrustworthy) headers['sec-fetch-mode'] = mode
   if (!list.has('user-agent')) headers['user-agent'] = USER_AGENT
   if (cache === 'no-store' || cache === 'reload' || isConditional) {

@@ -80,7 +80,7 @@ class TimingInfo {
     }
   }
 
-  // As the runtime names the sizes where it asks for the body.
+  // The runtime reads the sizes under these names from its argument for the body.
 
   get encodedSize(): number {
     return this.encodedBodySize

@@ -19,7 +19,7 @@ export class Transfer {
   #decodedBytes = 0
   #discarded: DiscardedBody | null = null
 
-  /** Nobody wants the body: reads it as far as its connection is worth it. */
+  /** Nobody wants the body: reads on only as long as that is cheaper than a new connection. */
   discard(headers: HeaderObject | null, hasBody: boolean, giveUp: () => void): void {
     if (this.#discarded !== null) return
     this.#discarded = new DiscardedBody(giveUp)
