@@ -88,20 +88,18 @@ function parseForm(bytes: BodyBytes, type: MimeType | null): FormData {
 
 function parseMultipart(bytes: Uint8Array, type: MimeType): FormData {
   const boundary = type.parameters.get('boundary')
-  if (boundary === undefined) throw notAForm('missing boundary in content-type header')
-  const entries = decodeMultipart(bytes, boundary)
-  if ('problem' in entries) throw notAForm(entries.problem)
   const form = new FormData()
-  for (const entry of entries) {
-    if ('value' in entry) form.append(entry.name, entry.value)
-    else {
-      const file = new File([entry.bytes], entry.filename, { type: entry.contentType })
-      form.append(entry.name, file as unknown as globalThis.Blob, entry.filename)
+  try {
+    if (boundary === undefined) throw new TypeError('missing boundary in content-type header')
+    for (const entry of decodeMultipart(bytes, boundary)) {
+      if ('value' in entry) form.append(entry.name, entry.value)
+      else {
+        const file = new File([entry.bytes], entry.filename, { type: entry.contentType })
+        form.append(entry.name, file as unknown as globalThis.Blob, entry.filename)
+      }
     }
+  } catch (cause) {
+    throw new TypeError('Failed to parse body as FormData.', { cause })
   }
   return form
-}
-
-function notAForm(problem: string): TypeError {
-  return new TypeError('Failed to parse body as FormData.', { cause: new TypeError(problem) })
 }

@@ -25,30 +25,24 @@ interface PartHead {
   readonly end: number
 }
 
-interface Problem {
-  readonly problem: string
-}
-
-/** `problem` describes what is wrong with the bytes. */
-export function decodeMultipart(input: Uint8Array, boundary: string): readonly FormEntry[] | Problem {
+/** @throws {TypeError} that says what is wrong with the bytes. */
+export function decodeMultipart(input: Uint8Array, boundary: string): readonly FormEntry[] {
   const bytes = Buffer.from(input.buffer, input.byteOffset, input.byteLength)
   const delimiter = Buffer.from(`--${boundary}`, 'latin1')
   const entries: FormEntry[] = []
   // The text before the first boundary is for readers that do not understand multipart (RFC 2046 §5.1.1).
   let at = bytes.indexOf(delimiter)
-  if (at === -1) return { problem: 'no boundary found in multipart body' }
-  if (at > 0 && !(bytes[at - 2] === 0x0d && bytes[at - 1] === 0x0a)) {
-    return { problem: 'no boundary found in multipart body' }
+  if (at === -1 || (at > 0 && !isCrLf(bytes, at - 2))) {
+    throw new TypeError('no boundary found in multipart body')
   }
   for (;;) {
     at += delimiter.length
     if (bytes[at] === 0x2d && bytes[at + 1] === 0x2d) return entries
     while (bytes[at] === 0x20 || bytes[at] === 0x09) at++
-    if (!isCrLf(bytes, at)) return { problem: 'a boundary is not followed by a line break' }
+    if (!isCrLf(bytes, at)) throw new TypeError('a boundary is not followed by a line break')
     const head = readHead(bytes, at + 2)
-    if ('problem' in head) return head
     const end = endOfPart(bytes, head.end, delimiter)
-    if (end === -1) return { problem: 'a part has no boundary behind it' }
+    if (end === -1) throw new TypeError('a part has no boundary behind it')
     entries.push(entryOf(head, bytes.subarray(head.end, end)))
     at = end + 2
   }
@@ -68,33 +62,29 @@ function endOfPart(bytes: Buffer, start: number, delimiter: Buffer): number {
   }
 }
 
-function readHead(bytes: Buffer, start: number): PartHead | Problem {
+function readHead(bytes: Buffer, start: number): PartHead {
   let name: string | null = null
   let filename: string | null = null
   let contentType: string | null = null
   let at = start
   for (;;) {
     if (isCrLf(bytes, at)) {
-      if (name === null) return { problem: 'a part has no name' }
+      if (name === null) throw new TypeError('a part has no name')
       return { name, filename, contentType, end: at + 2 }
     }
     const end = bytes.indexOf(CRLF, at)
-    if (end === -1) return { problem: 'the head of a part does not end' }
+    if (end === -1) throw new TypeError('the head of a part does not end')
     const line = bytes.subarray(at, end)
     const colon = line.indexOf(0x3a)
     const field = line.toString('latin1', 0, Math.max(colon, 0))
     if (!/^[!#$%&'*+\-.^_`|~A-Za-z0-9]+$/.test(field)) {
-      return { problem: 'a line in the head of a part is no field' }
+      throw new TypeError('a line in the head of a part is no field')
     }
     const value = line.subarray(colon + 1)
     switch (field.toLowerCase()) {
-      case 'content-disposition': {
-        const disposition = readDisposition(value)
-        if ('problem' in disposition) return disposition
-        name = disposition.name
-        filename = disposition.filename
+      case 'content-disposition':
+        ;({ name, filename } = readDisposition(value))
         break
-      }
       case 'content-type':
         contentType = value.toString('latin1').trim()
         break
@@ -103,33 +93,28 @@ function readHead(bytes: Buffer, start: number): PartHead | Problem {
   }
 }
 
-interface Disposition {
-  readonly name: string | null
-  readonly filename: string | null
-}
-
 /**
  * Parameters are decoded as UTF-8, regardless of the other charsets in RFC 7578 §5.1: all browsers write
  * UTF-8.
  */
-function readDisposition(value: Buffer): Disposition | Problem {
+function readDisposition(value: Buffer): { name: string | null; filename: string | null } {
   const text = value.toString()
   const kind = /^[\t ]*form-data[\t ]*(?=;|$)/i.exec(text)
-  if (kind === null) return { problem: 'the content-disposition of a part is not form-data' }
+  if (kind === null) throw new TypeError('the content-disposition of a part is not form-data')
   let name: string | null = null
   let filename: string | null = null
   let encoded: string | null = null
   let rest = text.slice(kind[0].length)
   while (rest.trim() !== '') {
     const match = /^;[\t ]*([^=;"\t ]+)[\t ]*=[\t ]*(?:"([^"]*)"|([^;"\t ]*))[\t ]*(?=;|$)/.exec(rest)
-    if (match === null) return { problem: 'the content-disposition of a part cannot be read' }
+    if (match === null) throw new TypeError('the content-disposition of a part cannot be read')
     const content = unescaped(match[2] ?? match[3] ?? '')
     const key = match[1]!.toLowerCase()
     if (key === 'name') name ??= content
     else if (key === 'filename') filename ??= content
     else if (key === 'filename*') {
       const decoded = match[3] === undefined ? null : decodeExtended(match[3])
-      if (decoded === null) return { problem: 'the filename* of a part is not in UTF-8' }
+      if (decoded === null) throw new TypeError('the filename* of a part is not in UTF-8')
       encoded ??= decoded
     }
     rest = rest.slice(match[0].length)
