@@ -114,14 +114,16 @@ export class Http1Connection
   #canTake(request: Request): boolean {
     if (this.busy) return false
     if (this.#pipeline.size > 0) return request.idempotent && !request.takesOver && !isUnbounded(request)
-    const { kind } = request.source
-    const repeatable =
-      request.idempotent &&
-      !request.takesOver &&
-      (kind === 'none' || kind === 'bytes') &&
-      this.#transport.isPolled
-    // A socket that was reset is told of it by its `close` event, which comes after the end of the turn.
-    return this.#idleness.inspect(repeatable) && !this.#transport.isDestroyed
+    return this.#idleness.inspect(request)
+  }
+
+  canRepeat({ idempotent, takesOver, source }: Request): boolean {
+    const isKept = source.kind === 'none' || source.kind === 'bytes'
+    return idempotent && !takesOver && isKept && this.#transport.isPolled && !this.isLost
+  }
+
+  get isLost(): boolean {
+    return this.#transport.isDestroyed
   }
 
   onInspected(): void {

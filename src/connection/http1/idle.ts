@@ -2,6 +2,7 @@
  * An HTTP/1.1 connection between requests: it is inspected before it is used again, and becomes idle when
  * nothing follows.
  */
+import type { Request } from '../../request/request.ts'
 import { ConnectionPart } from '../connection-part.ts'
 import { afterPoll, afterTurn, hasPolledSince, type LoopWaiter, pollCount } from './event-loop-poll.ts'
 
@@ -22,6 +23,10 @@ type Inspection = 'done' | 'due' | 'polling' | 'handling'
 type IdleState = 'no' | 'due' | 'yes'
 
 export interface IdlenessHost {
+  /** The request may go again to another connection if what arrives next `wasEarlier`. */
+  canRepeat(request: Request): boolean
+  /** The socket was reset, which its `close` event tells after the end of the turn. */
+  readonly isLost: boolean
   /** A request that had to wait for the inspection need not wait any more. */
   onInspected(): void
   onIdle(): void
@@ -50,21 +55,18 @@ export class Http1Idleness extends ConnectionPart<IdlenessHost> implements LoopW
     return this.#idle === 'yes'
   }
 
-  /**
-   * Whether a request may be written; if not, `onInspected` follows. One that is `repeatable` may go again to
-   * another connection if what arrives next `wasEarlier`.
-   */
-  inspect(repeatable: boolean): boolean {
-    if (this.#inspection === 'due') this.#inspection = this.#beginInspection(repeatable)
+  /** Whether a request may be written; if not, `onInspected` follows. */
+  inspect(request: Request): boolean {
+    if (this.#inspection === 'due') this.#inspection = this.#beginInspection(request)
     return this.#inspection === 'done'
   }
 
-  #beginInspection(repeatable: boolean): Inspection {
+  #beginInspection(request: Request): Inspection {
     if (this.#idle !== 'yes' || !hasPolledSince(this.#turn)) {
       this.#poll = afterPoll(this, this.#poll)
       return 'polling'
     }
-    if (repeatable) {
+    if (this.host.canRepeat(request)) {
       this.#writtenAfter = pollCount()
       return 'done'
     }
@@ -112,7 +114,7 @@ export class Http1Idleness extends ConnectionPart<IdlenessHost> implements LoopW
 
   onTurnEnd(turn: number): void {
     if (turn !== this.#turn) return
-    if (this.#inspection === 'handling') this.#onInspected()
+    if (this.#inspection === 'handling' && !this.host.isLost) this.#onInspected()
     if (this.#idle !== 'due') return
     // A request waits for the inspection. If it is gone by then, `begin` follows.
     this.#idle = this.isInspecting ? 'no' : 'yes'
