@@ -245,9 +245,15 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> {
       ignoreRejection(yielded)
       throw new InvalidReturnValueError('expected Readable')
     }
-    this.#yielded = yielded
     let ended = false
-    yielded.on('error', (error) => duplex.destroy(error))
+    try {
+      yielded.on('error', (error) => duplex.destroy(error))
+    } catch (error) {
+      // Nobody listens to its errors.
+      destroyQuietly(yielded)
+      throw error
+    }
+    this.#yielded = yielded
     if (duplex.destroyed) {
       // The handler aborted the signal.
       destroyQuietly(yielded)

@@ -170,9 +170,15 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
       destroyQuietly(target, new RequestAbortedError())
       return
     }
+    try {
+      target.on('drain', () => this.resume())
+      finished(target, coverPollution({ readable: false }), (error) => this.#onFinished(target, error))
+    } catch (error) {
+      // Nobody listens to its errors.
+      destroyQuietly(target)
+      throw error
+    }
     this.#target = target
-    target.on('drain', () => this.resume())
-    finished(target, coverPollution({ readable: false }), (error) => this.#onFinished(target, error))
     if ((target.writableNeedDrain ?? target._writableState?.needDrain) === true) this.pause()
   }
 

@@ -188,6 +188,7 @@ overEachWire('a handler that fails', (wire) => {
   }
 
   const targets: Record<string, () => Writable> = {
+    'on()': () => Object.assign(new Writable(), { on: raise }),
     'write()': () => Object.assign(new Writable(), { write: raise }),
     '_write()': () => new Writable({ write: raise }),
     'end()': () =>
@@ -227,6 +228,21 @@ overEachWire('a handler that fails', (wire) => {
     )
     assert.equal((await pending).message, 'enough')
     assert.equal(await text(client), 'part')
+  })
+
+  test('on() of the stream that the handler of pipeline() returns throws', async (t) => {
+    const unhandled = watchProcess(t)
+    const client = (await start(t, wire)).client()
+    const duplex = client.pipeline({ path: '/held', method: 'PUT' }, ({ body }) => {
+      body.on('error', () => {}).resume()
+      return Object.assign(new Readable({ read() {} }), { on: raise })
+    })
+    duplex.on('error', () => {}).resume()
+    duplex.end('x')
+    await new Promise((resolve) => duplex.on('close', resolve))
+    assert.equal(duplex.errored, THROWN)
+    assert.equal(await text(client), 'part')
+    assert.deepEqual(unhandled, [])
   })
 
   test('destroy() of the stream that the handler of pipeline() returns throws', async (t) => {

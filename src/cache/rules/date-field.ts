@@ -19,7 +19,9 @@ const FORMS = [
  * the century of a year with two digits.
  */
 export function dateField(headers: HeaderObject, name: string, now: number): number | null {
-  const lower = trimmed(singleField(headers, name) ?? '').toLowerCase()
+  const text = singleField(headers, name)
+  if (text === null) return null
+  const lower = trimmed(text).toLowerCase()
   for (const form of FORMS) {
     const parts = form.exec(lower)?.groups
     if (parts !== undefined) return timeOf(parts, now)
