@@ -3,6 +3,7 @@
  * Each call has a number in a run and can be made to throw, before it has done its work or right after. Functions that
  * report the end of something are not among them: that report has to arrive.
  */
+import assert from 'node:assert/strict'
 import type { Duplex } from 'node:stream'
 import { BodyPump } from '../../src/connection/body-pump.ts'
 import { BodyWriter } from '../../src/connection/body-writer.ts'
@@ -45,7 +46,7 @@ const EDGES: readonly (readonly [
   [Http1Exchange, ['begin', 'endRead', 'onHead', 'onBody', 'onEnd', 'onLate']],
   [Http1Sender, ['sendWhole', 'sendStreamed', 'resume']],
   [Http2Liveness, ['onReceived', 'onDeadline', 'onRequest', 'onPong']],
-  [Http1Idleness, ['onPolled', 'inspect', 'begin']],
+  [Http1Idleness, ['onPolled', 'onTurnEnd', 'inspect', 'begin']],
   [BodyWriter, ['start', 'onChunk', 'onSourceEnd', 'resume']],
   [BodyPump, ['start', 'resume']],
   [ResponseParser, ['execute', 'finish', 'expect']],
@@ -119,10 +120,16 @@ export function watchEdges(mark: EdgeMark): () => void {
   const restore: (() => void)[] = [watchTransports()]
   for (const [{ prototype, name }, methods] of EDGES) {
     for (const method of methods) {
-      const descriptor = Object.getOwnPropertyDescriptor(prototype, method)!
-      const value = wrap(descriptor.value as Method, `${name}.${method}`, mark)
-      Object.defineProperty(prototype, method, { ...descriptor, value })
-      restore.push(() => Object.defineProperty(prototype, method, descriptor))
+      const work: unknown = Reflect.get(prototype, method)
+      assert.equal(typeof work, 'function', `${name} has ${method}`)
+      const descriptor = Object.getOwnPropertyDescriptor(prototype, method)
+      const value = wrap(work as Method, `${name}.${method}`, mark)
+      Object.defineProperty(prototype, method, { value, configurable: true, writable: true })
+      restore.push(() => {
+        // A method of the base class is found there again.
+        if (descriptor === undefined) Reflect.deleteProperty(prototype, method)
+        else Object.defineProperty(prototype, method, descriptor)
+      })
     }
   }
   return () => {
