@@ -36,7 +36,7 @@ export interface StreamOptions<TOpaque = null> extends DispatchOptions, ApiOptio
 }
 
 /** The response head, as the factory sees it. */
-export type StreamFactoryData<TOpaque = null> = ResponseHead<TOpaque>
+export interface StreamFactoryData<TOpaque = null> extends ResponseHead<TOpaque> {}
 
 /** Returns, at once, where the body is to go. */
 export type StreamFactory<TOpaque = null> = (data: StreamFactoryData<TOpaque>) => NodeJS.WritableStream

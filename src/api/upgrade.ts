@@ -25,7 +25,7 @@ export interface UpgradeOptions<TOpaque = null>
 export type UpgradeCallback<TOpaque = null> = ApiCallback<UpgradeData<TOpaque>, TOpaque>
 
 /** The answer to an upgrade, with its socket. */
-export type UpgradeData<TOpaque = null> = SocketData<TOpaque>
+export interface UpgradeData<TOpaque = null> extends SocketData<TOpaque> {}
 
 const UpgradeData = class extends Answered {}
 

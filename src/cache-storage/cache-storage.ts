@@ -71,7 +71,7 @@ class MemoryCacheStorage {
 defineInterface(MemoryCacheStorage, 'CacheStorage')
 
 /** Caches by name. */
-export type CacheStorage = Pick<MemoryCacheStorage, keyof MemoryCacheStorage>
+export interface CacheStorage extends Pick<MemoryCacheStorage, keyof MemoryCacheStorage> {}
 
 /** Caches in memory, for the life of the process. Nothing in them expires. */
 export const caches: CacheStorage = new MemoryCacheStorage(INTERNAL)

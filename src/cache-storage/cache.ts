@@ -136,7 +136,7 @@ class MemoryCache {
 defineInterface(MemoryCache, 'Cache')
 
 /** Responses by their requests. */
-export type Cache = Pick<MemoryCache, keyof MemoryCache>
+export interface Cache extends Pick<MemoryCache, keyof MemoryCache> {}
 
 /** A view of these entries. */
 export function cacheOf(entries: Entries): Cache {
