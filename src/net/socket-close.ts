@@ -4,6 +4,7 @@
  */
 
 import type { Duplex } from 'node:stream'
+import { destroyQuietly } from '../base/error/ignore-error.ts'
 import { runtimeSetImmediate } from '../base/loop/runtime-turns.ts'
 import { clearTimer, startTimer } from '../base/loop/timer.ts'
 import { loadNet } from '../base/node/lazy-modules.ts'
@@ -29,15 +30,6 @@ export function destroyWhenSent(socket: Duplex, error: Error | null): void {
     socket.once('close', finish).end(finish)
   } catch {
     finish()
-  }
-}
-
-/** Nothing runs on the socket any more that its exception could concern. */
-function destroyQuietly(socket: Duplex, error: Error | null): void {
-  try {
-    socket.destroy(error ?? undefined)
-  } catch {
-    // It counts as closed in time.
   }
 }
 

@@ -9,7 +9,7 @@
 import type { Duplex } from 'node:stream'
 import { abortedReason, isAbortSource, SignalHub } from '../base/abort/signal.ts'
 import { ownBytes } from '../base/bytes/own-bytes.ts'
-import { ignoreError } from '../base/error/ignore-error.ts'
+import { destroyQuietly, ignoreError } from '../base/error/ignore-error.ts'
 import { invariant } from '../base/error/invariant.ts'
 import { now } from '../base/loop/clock.ts'
 import { runtimeSetImmediate } from '../base/loop/runtime-turns.ts'
@@ -322,7 +322,7 @@ export class Request extends HandledRequest {
       // that the caller destroyed it with, thrown in a callback for one, is not ours to hide.
       if (!socket.destroyed) socket.on('error', ignoreError)
     } catch (error) {
-      destroySocket(socket, error as Error)
+      destroyQuietly(socket, error as Error)
     }
     this.#letGo()
   }
@@ -442,17 +442,9 @@ function aborted(): EndReason {
 }
 
 function awaitUpgrade(answer: unknown, socket: Duplex): void {
-  if (isThenable(answer)) answer.then(undefined, (error: Error) => destroySocket(socket, error))
+  if (isThenable(answer)) answer.then(undefined, (error: Error) => destroyQuietly(socket, error))
 }
 
 function awaitError(answer: unknown, host: RequestHost): void {
   if (isThenable(answer)) answer.then(undefined, (error: unknown) => host.onHandlerError(error))
-}
-
-function destroySocket(socket: Duplex, error: Error): void {
-  try {
-    socket.destroy(error)
-  } catch {
-    // It belongs to the handler, which has thrown.
-  }
 }

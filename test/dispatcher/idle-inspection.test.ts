@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
-import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises'
+import { setImmediate as immediate, setTimeout as timer } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { Client } from '../../src/index.ts'
 
@@ -89,7 +89,8 @@ describe('a lone request on an idle connection', () => {
       let disconnects = 0
       client.on('disconnect', () => disconnects++)
       assert.equal(await send(method), 'first')
-      await delay(1)
+      // Timers run after immediates, before the loop polls again.
+      await timer()
       assert.equal(await send(method), 'first')
       await immediate()
       assert.equal(await send(method), 'first')

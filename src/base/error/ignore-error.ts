@@ -4,13 +4,13 @@
  */
 export function ignoreError(): void {}
 
-/** Ends a stream of the caller's, which may throw instead: the request has ended all the same. */
+/** Ends a stream or socket, which may be the caller's and throw instead: nothing depends on it any more. */
 export function destroyQuietly(
   stream: { destroy?(error?: unknown): unknown } | null | undefined,
   error?: unknown,
 ): void {
   try {
-    stream?.destroy?.(error)
+    stream?.destroy?.(error ?? undefined)
   } catch {
     // It is of no use any more.
   }

@@ -18,74 +18,75 @@ export interface LoopWaiter {
   onBroken(error: Error): void
 }
 
-/** Created with its first element: a list that grows from empty reserves room for many. */
-let waiters: LoopWaiter[] | null = null
-/** The poll that they wait for. */
-let next = 1
+/** Those who wait for the same moment of the event loop, which has a number. */
+class Waiters {
+  next = 1
+  readonly #onFirst: () => void
+  /** Created with its first element: a list that grows from empty reserves room for many. */
+  #waiting: LoopWaiter[] | null = null
 
-/**
- * The waiter is called when the loop has polled once more. Returns the number of the poll. A waiter that
- * awaits that poll already passes its number and is called once.
- */
-export function afterPoll(waiter: LoopWaiter, awaited = 0): number {
-  if (awaited === next) return next
-  if (waiters === null) {
-    waiters = [waiter]
-    runtimeSetImmediate(beforePoll)
-  } else {
-    waiters.push(waiter)
+  /** @param onFirst Runs in an immediate that the first of them sets. */
+  constructor(onFirst: () => void) {
+    this.#onFirst = onFirst
   }
-  return next
+
+  /** Returns the number. One that awaits that moment already passes its number and is called once. */
+  add(waiter: LoopWaiter, awaited: number): number {
+    if (awaited === this.next) return awaited
+    if (this.#waiting === null) {
+      this.#waiting = [waiter]
+      runtimeSetImmediate(this.#onFirst)
+    } else {
+      this.#waiting.push(waiter)
+    }
+    return this.next
+  }
+
+  /** From now on others wait, for the next moment. */
+  take(): readonly LoopWaiter[] {
+    const waiting = this.#waiting!
+    this.#waiting = null
+    this.next++
+    return waiting
+  }
 }
 
-function beforePoll(): void {
-  const waiting = waiters!
-  waiters = null
-  runtimeSetImmediate(onPolled, waiting, next++)
-}
-
-function onPolled(waiting: readonly LoopWaiter[], poll: number): void {
+function callAll(waiting: readonly LoopWaiter[], call: (waiter: LoopWaiter) => void): void {
   for (const waiter of waiting) {
     try {
-      waiter.onPolled(poll)
+      call(waiter)
     } catch (error) {
       waiter.onBroken(error as Error)
     }
   }
 }
 
-let ending: LoopWaiter[] | null = null
-let turn = 1
+const poll = new Waiters(() => {
+  const number = poll.next
+  const waiting = poll.take()
+  runtimeSetImmediate(() => callAll(waiting, (waiter) => waiter.onPolled(number)))
+})
+
+/** The waiter is called when the loop has polled once more. Returns the number of the poll. */
+export function afterPoll(waiter: LoopWaiter, awaited = 0): number {
+  return poll.add(waiter, awaited)
+}
+
 /** The count of polls when the last turn ended that somebody waited for. */
 let polls = 0
 
+const turn = new Waiters(() => {
+  const number = turn.next
+  const waiting = turn.take()
+  polls = pollCount()
+  callAll(waiting, (waiter) => waiter.onTurnEnd(number))
+})
+
 /**
- * The waiter is called when all events of the last poll have been handled. Returns the number of the turn. A
- * waiter that awaits its end already passes it and is called once.
+ * The waiter is called when all events of the last poll have been handled. Returns the number of the turn.
  */
 export function afterTurn(waiter: LoopWaiter, awaited = 0): number {
-  if (awaited === turn) return turn
-  if (ending === null) {
-    ending = [waiter]
-    runtimeSetImmediate(endTurn)
-  } else {
-    ending.push(waiter)
-  }
-  return turn
-}
-
-function endTurn(): void {
-  const waiting = ending!
-  ending = null
-  const ended = turn++
-  polls = pollCount()
-  for (const waiter of waiting) {
-    try {
-      waiter.onTurnEnd(ended)
-    } catch (error) {
-      waiter.onBroken(error as Error)
-    }
-  }
+  return turn.add(waiter, awaited)
 }
 
 /**
@@ -94,7 +95,7 @@ function endTurn(): void {
  */
 export function hasPolledSince(since: number): boolean {
   // Between the ends of two turns the loop has polled.
-  return turn > since + 1 || (turn === since + 1 && pollCount() > polls)
+  return turn.next > since + 1 || (turn.next === since + 1 && pollCount() > polls)
 }
 
 /**

@@ -57,21 +57,20 @@ export class Http1Idleness extends ConnectionPart<IdlenessHost> implements LoopW
 
   /** Whether a request may be written; if not, `onInspected` follows. */
   inspect(request: Request): boolean {
-    if (this.#inspection === 'due') this.#inspection = this.#beginInspection(request)
-    return this.#inspection === 'done'
-  }
-
-  #beginInspection(request: Request): Inspection {
+    if (this.#inspection !== 'due') return this.#inspection === 'done'
     if (this.#idle !== 'yes' || !hasPolledSince(this.#turn)) {
+      this.#inspection = 'polling'
       this.#poll = afterPoll(this, this.#poll)
-      return 'polling'
+      return false
     }
     if (this.host.canRepeat(request)) {
+      // Still due: this one alone need not wait.
       this.#writtenAfter = pollCount()
-      return 'done'
+      return true
     }
+    this.#inspection = 'handling'
     this.#turn = afterTurn(this, this.#turn)
-    return 'handling'
+    return false
   }
 
   /**
