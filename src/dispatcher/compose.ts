@@ -6,11 +6,11 @@ import { EventEmitter } from 'node:events'
 import { ignoreRejection } from '../base/loop/stray-promise.ts'
 import { isKind } from '../base/object/kind.ts'
 import { withoutPollution } from '../base/object/own-options.ts'
-import { dispatchForeign, refusing } from '../handler/either-handler.ts'
+import { dispatchFor, dispatchForeign } from '../handler/either-handler.ts'
 import { toDispatchHandler } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
-import { type Dispatching, HELD, type HeldRequests, whenRefused } from '../request/dispatching.ts'
+import { type Dispatching, HELD, type HeldRequests } from '../request/dispatching.ts'
 import type { OwnOrigin } from '../request/logical-origin.ts'
 
 /**
@@ -61,11 +61,8 @@ export function compose<T extends Dispatching & object>(
   origin: OwnOrigin,
 ): T {
   const { [HELD]: held } = original as { [HELD]?: HeldRequests }
-  // The handler goes to the dispatcher as it is: what stands before it is ours.
-  let dispatch: Dispatching['dispatch'] = (opts, handler) => {
-    const accepted = original.dispatch(opts, handler)
-    return typeof accepted === 'boolean' ? accepted : whenRefused(accepted, refusing(handler, opts), held)
-  }
+  const send = dispatchFor(original)
+  let dispatch: Dispatching['dispatch'] = (opts, handler) => send(original, opts, handler, held)
   const lifecycle: { readonly closed?: unknown; readonly destroyed?: unknown } = original as object
   const life = (): 'open' | 'closed' | 'destroyed' => {
     if (lifecycle.destroyed === true) return 'destroyed'

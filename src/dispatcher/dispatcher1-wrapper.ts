@@ -39,10 +39,7 @@ export class Dispatcher1Wrapper extends Dispatcher {
     // A WebSocket with such a handler knows only the handshake of HTTP/1.1.
     const older = wrapped !== handler && options.upgrade === 'websocket'
     const sent = older ? ({ ...options, allowH2: false } as DispatchOptions) : options
-    // Whoever has a handler of the older generation does not look at what comes back.
-    return wrapped === handler
-      ? this.#dispatcher.dispatch(sent, wrapped)
-      : dispatchOn(this.#dispatcher, sent, wrapped)
+    return dispatchOn(this.#dispatcher, sent, wrapped)
   }
 
   override close(callback: CloseCallback): void

@@ -135,13 +135,27 @@ export function dispatchForeign(
   return typeof accepted === 'boolean' ? accepted : whenRefused(accepted, refusing(either, opts), held)
 }
 
-/** `dispatch()` of a dispatcher that the caller has chosen. */
+/** `dispatch()` of a dispatcher of ours, which somebody may have replaced by an asynchronous function. */
+function dispatchOwn(
+  dispatcher: Dispatching,
+  opts: DispatchOptions,
+  handler: DispatchHandler,
+  held?: HeldRequests,
+): boolean {
+  const accepted = dispatcher.dispatch(opts, handler)
+  return typeof accepted === 'boolean' ? accepted : whenRefused(accepted, refusing(handler, opts), held)
+}
+
+/** How to call `dispatch()` of a dispatcher that the caller has chosen. */
+export function dispatchFor(dispatcher: Dispatching): typeof dispatchOwn {
+  return isKind(dispatcher.constructor) ? dispatchOwn : dispatchForeign
+}
+
+/** `dispatch()` of such a dispatcher. */
 export function dispatchOn(
   dispatcher: Dispatching,
   opts: DispatchOptions,
   handler: DispatchHandler,
 ): boolean {
-  return isKind(dispatcher.constructor)
-    ? dispatcher.dispatch(opts, handler)
-    : dispatchForeign(dispatcher, opts, handler)
+  return dispatchFor(dispatcher)(dispatcher, opts, handler)
 }

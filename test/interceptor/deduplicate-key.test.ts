@@ -225,7 +225,10 @@ describe('interceptors.deduplicate: which requests', () => {
       const sent = base.exchanges.length
       dispatcher.dispatch(opts as never, handler as never)
       assert.equal(base.exchanges.length, sent + 1)
-      assert.equal(base.last.handler, handler)
+      assert.equal(base.last.opts, opts)
+      if (!(handler instanceof RecordingHandler)) continue
+      base.last.error(new Error('refused'))
+      assert.equal(handler.error?.message, 'refused')
     }
     const handler = new RecordingHandler()
     function* headers(): Generator<[string, string]> {

@@ -1047,7 +1047,9 @@ describe('interceptors.redirect: calls', () => {
     const handler = new RecordingHandler()
     const opts = { path: 'a.test:443', method: 'CONNECT', maxRedirections: 2 }
     dispatcher.dispatch({ origin: 'http://a.test', ...opts }, handler)
-    assert.equal(base.last.handler, handler)
+    base.last.start().head(302, { location: '/' }).end()
+    assert.equal(handler.status, 302)
+    assert.equal(base.exchanges.length, 1)
   })
 
   test('OPTIONS *, and a request in absolute form, are not redirected', async () => {

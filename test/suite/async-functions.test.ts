@@ -9,7 +9,9 @@ import { type TestContext, test } from 'node:test'
 import {
   Agent,
   BalancedPool,
+  type DispatchController,
   Dispatcher,
+  Dispatcher1Wrapper,
   type DispatchHandler,
   type DispatchOptions,
   EventSource,
@@ -196,8 +198,26 @@ overEachWire('interceptors that return promises', (wire) => {
 
 /** A dispatcher that is not ours. */
 class Foreign extends Dispatcher {
-  override dispatch(_opts: DispatchOptions, _handler: DispatchHandler): boolean {
-    return turn().then(() => Promise.reject(FAILED)) as unknown as boolean
+  readonly #answers: boolean
+
+  constructor(answers = false) {
+    super()
+    this.#answers = answers
+  }
+
+  override dispatch(_opts: DispatchOptions, handler: DispatchHandler): boolean {
+    return this.#answer(handler) as unknown as boolean
+  }
+  async #answer(handler: DispatchHandler): Promise<never> {
+    if (this.#answers) {
+      const controller = { abort() {}, pause() {}, resume() {} } as unknown as DispatchController
+      handler.onRequestStart?.(controller, null)
+      handler.onResponseStart?.(controller, 200, {}, 'OK')
+      handler.onResponseData?.(controller, Buffer.from('whole'))
+      handler.onResponseEnd?.(controller, {})
+    }
+    await turn()
+    throw FAILED
   }
   override close(...args: unknown[]): Promise<void> {
     for (const done of args) if (typeof done === 'function') queueMicrotask(done as () => void)
@@ -208,15 +228,39 @@ class Foreign extends Dispatcher {
   }
 }
 
-const FOREIGN: Record<string, () => Dispatcher> = {
-  itself: () => new Foreign(),
-  composed: () => new Foreign().compose(interceptors.retry(), interceptors.redirect()),
-  'of a RetryAgent': () => new RetryAgent(new Foreign(), { maxRetries: 1, minTimeout: 1 }),
-  'made for an Agent': () => new Agent({ factory: () => new Foreign() }),
-  'made for a Pool': () => new Pool('http://a.test', { factory: () => new Foreign() }),
-  'made for a BalancedPool': () => new BalancedPool('http://a.test', { factory: () => new Foreign() }),
-  'made for a ProxyAgent': () =>
-    new ProxyAgent({ uri: 'http://a.test', proxyTunnel: false, clientFactory: () => new Foreign() }),
+type Make = (answers?: boolean) => Dispatcher
+
+const FOREIGN: Record<string, Make> = {
+  itself: (answers) => new Foreign(answers),
+  'composed with nothing': (answers) => new Foreign(answers).compose(),
+  composed: (answers) => new Foreign(answers).compose(interceptors.retry(), interceptors.redirect()),
+  'in a Dispatcher1Wrapper': (answers) => new Dispatcher1Wrapper(new Foreign(answers)),
+  'of a RetryAgent': (answers) => new RetryAgent(new Foreign(answers), { maxRetries: 1, minTimeout: 1 }),
+  'made for an Agent': (answers) => new Agent({ factory: () => new Foreign(answers) }),
+  'made for a Pool': (answers) => new Pool('http://a.test', { factory: () => new Foreign(answers) }),
+  'made for a BalancedPool': (answers) =>
+    new BalancedPool('http://a.test', { factory: () => new Foreign(answers) }),
+  'made for a ProxyAgent': (answers) =>
+    new ProxyAgent({
+      uri: 'http://a.test',
+      proxyTunnel: false,
+      clientFactory: () => new Foreign(answers),
+    }),
+}
+
+for (const [name, make] of Object.entries(FOREIGN)) {
+  if (name === 'itself') continue
+  test(`a dispatcher that answers and then rejects settles the request once: ${name}`, async (t) => {
+    const unhandled = watchRejections(t)
+    const dispatcher = make(true)
+    t.after(() => dispatcher.destroy())
+    const handler = new RecordingHandler()
+    dispatcher.dispatch({ ...GET, origin: 'http://a.test' }, handler)
+    await handler.settled
+    for (let i = 0; i < 5; i++) await turn()
+    assert.deepEqual([handler.body, handler.calls.at(-1), handler.errors], ['whole', 'onResponseEnd', []])
+    assert.deepEqual(unhandled, [])
+  })
 }
 
 for (const [name, make] of Object.entries(FOREIGN)) {
