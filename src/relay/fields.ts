@@ -13,6 +13,16 @@ export function hasField(headers: HeaderObject, name: string): boolean {
   return fieldLines(headers, name) !== undefined
 }
 
+/** With lists of its own: a handler may change what it gets. */
+export function copyHeaders(headers: HeaderObject): HeaderObject {
+  const copy = { ...headers }
+  for (const name of Object.keys(copy)) {
+    const value = copy[name]
+    if (Array.isArray(value)) copy[name] = [...value]
+  }
+  return copy
+}
+
 /** Whether one of the fields is there. */
 export function hasAny(headers: HeaderObject, names: readonly string[]): boolean {
   return names.some((name) => hasField(headers, name))

@@ -4,11 +4,11 @@
  */
 
 import type { HeaderObject } from '../protocol/header-block.ts'
-import { copyFields } from '../request/received-fields.ts'
 import type { Attempt } from './attempt.ts'
 import { BodyDelivery } from './body-delivery.ts'
 import { type BodyLog, LogReader } from './body-log.ts'
 import type { Downstream } from './downstream.ts'
+import { copyHeaders } from './fields.ts'
 import { OwnReceived } from './own-received.ts'
 import type { Head } from './response-source.ts'
 
@@ -53,7 +53,7 @@ export class Sharer<T> extends BodyDelivery {
     if (this.#hasHead) return
     this.#hasHead = statusCode >= 200
     const { downstream } = this
-    const copy = copyOf(headers)
+    const copy = copyHeaders(headers)
     const received = new OwnReceived(copy, controller!, controller)
     downstream.contain(() => downstream.head({ statusCode, headers: copy, statusText }, received, facts))
   }
@@ -65,7 +65,7 @@ export class Sharer<T> extends BodyDelivery {
 
   end(trailers: HeaderObject, { controller }: Attempt): void {
     this.#shared.drop(this)
-    this.downstream.end(copyOf(trailers), new OwnReceived({}, controller!, controller))
+    this.downstream.end(copyHeaders(trailers), new OwnReceived({}, controller!, controller))
   }
 
   override abort(reason: unknown): void {
@@ -126,10 +126,4 @@ export class SharedResponse<T> {
     if (this.#callers.length === 0) this.owner.onUnwanted(reason)
     else this.owner.onFlow()
   }
-}
-
-function copyOf(fields: HeaderObject): HeaderObject {
-  const copy: HeaderObject = {}
-  copyFields(copy, fields)
-  return copy
 }

@@ -58,6 +58,7 @@ describe('interceptors.deduplicate: one exchange for several callers', () => {
     const spoil: Partial<DispatchHandler> = {
       onResponseStart: (controller, _status, headers) => {
         headers['a'] = 'spoiled'
+        ;(headers['set-cookie'] as string[])[0] = 'spoiled'
         rawList(controller.rawHeaders)?.[1]?.fill(0x21)
         rawList(controller.rawHeaders)?.splice(0)
       },
@@ -71,12 +72,13 @@ describe('interceptors.deduplicate: one exchange for several callers', () => {
     const exchange = exchanges[0]!
     const controller = exchange.newController({ rawHeaders: [Buffer.from('a'), Buffer.from('1')] })
     exchange.handler.onRequestStart?.(controller, null)
-    exchange.handler.onResponseStart?.(controller, 200, { a: '1' }, 'OK')
+    const head = { a: '1', 'set-cookie': ['b', 'c'] }
+    exchange.handler.onResponseStart?.(controller, 200, structuredClone(head), 'OK')
     const third = send()
     await turn()
     exchange.data('body').end({ t: '1' })
     for (const caller of [second, third]) {
-      assert.deepEqual([caller.headers, caller.body, caller.trailers], [{ a: '1' }, 'body', { t: '1' }])
+      assert.deepEqual([caller.headers, caller.body, caller.trailers], [head, 'body', { t: '1' }])
       assert.deepEqual(rawList(caller.controller!.rawHeaders)?.map(String), ['a', '1'])
     }
   })

@@ -1,7 +1,6 @@
 /** Applies a caller's conditions and ranges to a stored response (RFC 9110 §13.2, §14.2). */
-import { setOwn } from '../../base/object/own-record.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { fieldLines, fieldText, singleField, trimmed } from '../../relay/fields.ts'
+import { copyHeaders, fieldLines, fieldText, hasField, singleField, trimmed } from '../../relay/fields.ts'
 import type { Head } from '../../relay/response-source.ts'
 import type { CacheValue } from '../store/cache-store.ts'
 import { dateField } from './date-field.ts'
@@ -53,8 +52,8 @@ function isUnmodified(entry: CacheValue, request: HeaderObject, now: number): bo
   const ifNoneMatch = fieldText(request, 'if-none-match')
   if (ifNoneMatch !== null) return listsTag(ifNoneMatch, entry.etag ?? null)
   const time = dateField(request, 'if-modified-since', now)
-  const modified = dateField(entry.headers, 'last-modified', now)
-  return time !== null && modified !== null && modified <= time
+  const modified = time === null ? null : dateField(entry.headers, 'last-modified', now)
+  return modified !== null && modified <= time!
 }
 
 /** If-Range needs a strong validator. A date is one only if it is that of the response (RFC 9110 §13.1.5). */
@@ -96,7 +95,7 @@ export function presentedHead(entry: CacheValue, presentation: Presentation): He
     case 'not-modified':
       return {
         statusCode: 304,
-        headers: copyHeaders(entry.headers, OF_NOT_MODIFIED),
+        headers: copyHeaders(pick(entry.headers, OF_NOT_MODIFIED)),
         statusText: 'Not Modified',
       }
     case 'part': {
@@ -107,7 +106,7 @@ export function presentedHead(entry: CacheValue, presentation: Presentation): He
       return { statusCode: 206, headers, statusText: 'Partial Content' }
     }
     case 'unsatisfiable': {
-      const headers = copyHeaders(entry.headers, ['date'])
+      const headers = copyHeaders(pick(entry.headers, ['date']))
       headers['content-range'] = `bytes */${presentation.length}`
       headers['content-length'] = '0'
       return { statusCode: 416, headers, statusText: 'Range Not Satisfiable' }
@@ -115,12 +114,8 @@ export function presentedHead(entry: CacheValue, presentation: Presentation): He
   }
 }
 
-/** These fields, in lists of their own: the caller may change what it gets. */
-function copyHeaders(headers: HeaderObject, names: readonly string[] = Object.keys(headers)): HeaderObject {
-  const copy: HeaderObject = {}
-  for (const name of names) {
-    const value = fieldLines(headers, name)
-    if (value !== undefined) setOwn(copy, name, Array.isArray(value) ? [...value] : value)
-  }
-  return copy
+function pick(headers: HeaderObject, names: readonly string[]): HeaderObject {
+  const picked: HeaderObject = {}
+  for (const name of names) if (hasField(headers, name)) picked[name] = headers[name]!
+  return picked
 }
