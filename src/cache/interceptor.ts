@@ -4,7 +4,7 @@ import { toDispatchHandler } from '../handler/legacy-handler.ts'
 import { CacheLayer } from './layer.ts'
 import { type CacheOptions, readCacheOptions } from './options.ts'
 import { StoreAccess } from './store/store-access.ts'
-import { remembersDeletes, wholeStoreOf } from './store/whole-store.ts'
+import { isInMemory, remembersDeletes, wholeStoreOf } from './store/whole-store.ts'
 
 /**
  * Stores responses, and serves them as long as HTTP allows.
@@ -15,7 +15,7 @@ import { remembersDeletes, wholeStoreOf } from './store/whole-store.ts'
 export function cache(options?: CacheOptions): Interceptor {
   const settings = readCacheOptions(options)
   const { store } = settings
-  const access = new StoreAccess(store, wholeStoreOf(store), remembersDeletes(store))
+  const access = new StoreAccess(store, wholeStoreOf(store), remembersDeletes(store), isInMemory(store))
   return ownInterceptor((dispatch, origin, life = () => 'open', held) => {
     const layer = new CacheLayer(settings, access, dispatch, origin, () => life() === 'destroyed', held)
     return (opts, handler) => {

@@ -41,9 +41,15 @@ export class StoreAccess {
   /** Null for a store that remembers its own. */
   readonly #deletes: UnwrittenDeletes | null
   readonly #answers = new StoreAnswers(STORE_TIMEOUT, STORE_REST, false)
+  /**
+   * The bodies of a store in memory that were checked, with their headers: once is enough for what does not
+   * change.
+   */
+  readonly #checked: WeakMap<object, unknown> | null
 
-  constructor(store: CacheStore, whole: WholeStore | null, remembersDeletes: boolean) {
+  constructor(store: CacheStore, whole: WholeStore | null, remembersDeletes: boolean, isInMemory: boolean) {
     this.#store = store
+    this.#checked = isInMemory ? new WeakMap() : null
     this.#whole = whole
     this.#deletes = remembersDeletes ? null : new UnwrittenDeletes((key) => store.delete(key), false)
   }
@@ -104,7 +110,7 @@ export class StoreAccess {
   /** What can be served: a response that could have been received, and is not past its time. */
   #usable(key: CacheKey, found: CacheGetResult | undefined, now: number): Found | undefined {
     if (found === undefined || found === null) return undefined
-    const flaw = flawOf(found, key.method)
+    const flaw = this.#flawOf(found, key.method)
     // The URL may have been removed while the store looked for it.
     const isHidden = this.#deletes?.hides(key) || this.#deletes?.isTrusted(found) === false
     if (flaw === null && !isHidden && found.deleteAt > now) return this.#readable(key, found)
@@ -116,17 +122,29 @@ export class StoreAccess {
     return undefined
   }
 
-  /** With what may be missing. What a stream brings is not known yet. */
-  #readable(key: CacheKey, found: CacheGetResult): Found {
+  #flawOf(found: CacheGetResult, method: string): string | null {
+    if (this.#checked === null) return flawOf(found, method)
+    const { body, headers } = found
+    if (this.#checked.get(body as object) === headers) return null
+    const flaw = flawOf(found, method)
+    if (flaw === null) this.#checked.set(body as object, headers)
+    return flaw
+  }
+
+  /** What a stream brings is not known yet. */
+  #stream(key: CacheKey, found: CacheGetResult): StoredStream {
     const announced = key.method === 'HEAD' ? null : announcedLength(found)
     const onFailure = (error: unknown): void => report('get', key, error)
     const onFlaw = (error: unknown): void => {
       onFailure(error)
       this.delete(key)
     }
-    const body =
-      blocksOf(found.body) ??
-      new StoredStream(found.body as AsyncIterable<Uint8Array>, announced, { onFlaw, onFailure })
+    return new StoredStream(found.body as AsyncIterable<Uint8Array>, announced, { onFlaw, onFailure })
+  }
+
+  /** With what may be missing. */
+  #readable(key: CacheKey, found: CacheGetResult): Found {
+    const body = blocksOf(found.body) ?? this.#stream(key, found)
     const { statusCode, statusMessage, vary, cachedAt, staleAt, deleteAt } = found
     const { headers, cacheControlDirectives, etag } = found as Partial<CacheValue>
     // Not a spread: the copy of a copy takes several times the memory.

@@ -12,6 +12,11 @@ export function wholeStoreOf(store: CacheStore): WholeStore | null {
   return null
 }
 
+/** Whether what the store returns is what was put into it. No other program writes to this memory. */
+export function isInMemory(store: CacheStore): boolean {
+  return store instanceof MemoryCacheStore && store.get === MemoryCacheStore.prototype.get
+}
+
 /** Whether the store itself remembers what it could not remove. */
 export function remembersDeletes(store: CacheStore): boolean {
   return [MemoryCacheStore, SqliteCacheStore, RedisCacheStore].some(
