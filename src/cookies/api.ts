@@ -1,5 +1,4 @@
-// The public cookie functions: they check their arguments and work on a Headers object. They keep nothing
-// between calls: this is not a cookie jar. Parsing is in parse.ts, serialising in serialize.ts.
+/** The cookie functions on a Headers object. They keep nothing between calls: this is not a cookie jar. */
 import { asString, illegalInvocation, requireArguments } from '../web/idl.ts'
 import type { Cookie } from './cookie.ts'
 import { toCookieRecord, toDeletionRecord } from './cookie-record.ts'
@@ -44,7 +43,7 @@ export function getSetCookies(headers: CookieHeaders): Cookie[] {
   // biome-ignore lint/complexity/noArguments: left out and given as undefined are different errors
   requireArguments(arguments.length, 1, 'getSetCookies')
   requireHeaders(headers)
-  // The interface promises plain cookies, as undici's types do; the null entries are in the words above.
+  // undici's types have no null entries either.
   return headers.getSetCookie().map((value) => parseSetCookie(value)) as Cookie[]
 }
 

@@ -1,40 +1,35 @@
 /**
- * Owns the dates of `Set-Cookie` (RFC 6265 §5.1.1): servers write them in so many ways that the order of the
- * parts, the names of the days and the zone count for nothing, and every date is UTC. A parser of ordinary
- * dates reads other dates than browsers do, in local time where no zone is given.
+ * The dates of `Set-Cookie` (RFC 6265 §5.1.1). Servers write them in so many ways that the order of the parts,
+ * the names of the days and the zone do not count, and every date is UTC. `Date.parse` reads other dates than
+ * browsers do, in local time where no zone is given.
  */
 
 /** Text between delimiters. */
 const TOKEN = /[^\t\x20-\x2f\x3b-\x40\x5b-\x60\x7b-\x7e]+/g
-/** Each ends where something else than a digit follows. */
-const TIME = /^(\d{1,2}):(\d{1,2}):(\d{1,2})(?!\d)/
-const DAY = /^\d{1,2}(?!\d)/
-const YEAR = /^\d{2,4}(?!\d)/
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+/** In the order in which a token is tried. A number ends where something else than a digit follows. */
+const PARTS = {
+  time: /^(\d{1,2}):(\d{1,2}):(\d{1,2})(?!\d)/,
+  day: /^\d{1,2}(?!\d)/,
+  month: /^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/i,
+  year: /^\d{2,4}(?!\d)/,
+}
+const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'
 
-/** The calendar that dates are in began in 1582; the first year that counts. */
+/** RFC 6265 §5.1.1: an earlier date does not count. */
 const FIRST_YEAR = 1601
 
-/** The date a text means, or null when it means none. Of each part the first that can be it counts. */
+/** Null for what is not a date. Of several tokens that can be a part, the first is. */
 export function parseCookieDate(text: string): Date | null {
-  let time: readonly [hour: number, minute: number, second: number] | null = null
-  let day: number | null = null
-  let month: number | null = null
-  let year: number | null = null
+  const found = new Map<string, RegExpExecArray>()
   for (const [token] of text.matchAll(TOKEN)) {
-    const clock: RegExpExecArray | null = time === null ? TIME.exec(token) : null
-    if (clock !== null) {
-      time = [Number(clock[1]), Number(clock[2]), Number(clock[3])]
-    } else if (day === null && DAY.test(token)) {
-      day = Number.parseInt(token, 10)
-    } else if (month === null && MONTHS.includes(token.slice(0, 3).toLowerCase())) {
-      month = MONTHS.indexOf(token.slice(0, 3).toLowerCase())
-    } else if (year === null && YEAR.test(token)) {
-      year = fullYear(Number.parseInt(token, 10))
-    }
+    const part = Object.entries(PARTS).find(([name, pattern]) => !found.has(name) && pattern.test(token))
+    if (part !== undefined) found.set(part[0], part[1].exec(token)!)
   }
-  if (time === null || day === null || month === null || year === null) return null
-  const [hour, minute, second] = time
+  if (found.size < Object.keys(PARTS).length) return null
+  const [, hour, minute, second] = found.get('time')!.map(Number) as [number, number, number, number]
+  const day = Number(found.get('day')![0])
+  const month = MONTHS.indexOf(found.get('month')![0].toLowerCase()) / 'jan '.length
+  const year = fullYear(Number(found.get('year')![0]))
   if (year < FIRST_YEAR || hour > 23 || minute > 59 || second > 59) return null
   const date = new Date(Date.UTC(year, month, day, hour, minute, second))
   // `Date` would turn the 30th of February into a day of March.

@@ -1,8 +1,10 @@
-// Owns the conversion of what a caller passes as a cookie (WebIDL dictionary rules). Every member is read
-// once and converted once, and the caller's object stays untouched: what is checked later is what gets
-// written, whatever a getter or a `toString` would answer the second time. Judges no value.
-
+/**
+ * Converts what a caller passes as a cookie, by the rules of Web IDL for dictionaries, and checks no value.
+ * Every member is read and converted once: what is checked later is what gets written, whatever a getter or a
+ * `toString` would return the second time.
+ */
 import { asString, isIterableObject, isObject } from '../web/idl.ts'
+import { type Cookie, SAME_SITES } from './cookie.ts'
 
 /** A cookie after conversion; null where the caller gave nothing. */
 export interface CookieRecord {
@@ -14,7 +16,7 @@ export interface CookieRecord {
   path: string | null
   secure: boolean
   httpOnly: boolean
-  sameSite: string | null
+  sameSite: NonNullable<Cookie['sameSite']> | null
   unparsed: string[]
 }
 
@@ -69,10 +71,10 @@ function toInteger(value: unknown): number {
   return Number.isFinite(integer) ? integer : 0
 }
 
-function toSameSite(value: unknown): string | null {
+function toSameSite(value: unknown): CookieRecord['sameSite'] {
   if (value === undefined) return null
-  const text = asString(value)
-  if (text !== 'Strict' && text !== 'Lax' && text !== 'None') {
+  const text = asString(value) as NonNullable<Cookie['sameSite']>
+  if (!SAME_SITES.includes(text)) {
     throw new TypeError('cookie.sameSite is not an accepted type. Expected one of Strict, Lax, None.')
   }
   return text

@@ -1,4 +1,4 @@
-// Owns the shape of a cookie and the words its attributes are known by. Reads and writes nothing.
+/** The type of a cookie, and the whitespace around its parts. */
 
 /** One cookie, as `Set-Cookie` describes it. */
 export interface Cookie {
@@ -24,32 +24,18 @@ export interface Cookie {
   unparsed?: string[]
 }
 
-/** The attributes that have a field, in lower case. They never end up in `unparsed`. */
-export const ATTRIBUTE_NAMES: ReadonlySet<string> = new Set([
-  'expires',
-  'max-age',
-  'domain',
-  'path',
-  'secure',
-  'httponly',
-  'samesite',
-])
-
-const TAB = 0x09
-const SPACE = 0x20
+export const SAME_SITES: readonly NonNullable<Cookie['sameSite']>[] = ['Strict', 'Lax', 'None']
 
 /**
- * Without the spaces and tabs around it (RFC 6265bis §5.6, WSP). `String.prototype.trim` would take U+00A0
- * too, and so the last byte of a UTF-8 "à" that a header shows as Latin-1.
+ * Without the spaces and tabs around it (RFC 6265bis §5.6, WSP). `String.prototype.trim` would also remove
+ * U+00A0, the last byte of a UTF-8 "à" that a header shows as Latin-1. A regular expression would need
+ * quadratic time for spaces in the middle.
  */
 export function trimWhitespace(text: string): string {
+  const isWhitespace = (index: number): boolean => text[index] === ' ' || text[index] === '\t'
   let start = 0
   let end = text.length
-  while (start < end && isWhitespace(text.charCodeAt(start))) start++
-  while (end > start && isWhitespace(text.charCodeAt(end - 1))) end--
+  while (isWhitespace(start)) start++
+  while (end > start && isWhitespace(end - 1)) end--
   return text.slice(start, end)
-}
-
-function isWhitespace(code: number): boolean {
-  return code === SPACE || code === TAB
 }

@@ -1,8 +1,9 @@
-// Parses `Cookie` and `Set-Cookie` values (RFC 6265bis §5.6). Does not know the Headers object, and leaves it
-// to the caller to decide whether a cookie may be stored. Each value is walked once, piece by piece, and
-// searched only within the current piece, so the cost is linear in its length whatever a peer sends. Nothing
-// is percent-decoded: decoded octets could form a new header when they are written again (CVE-2026-9679).
-import { type Cookie, trimWhitespace } from './cookie.ts'
+/**
+ * Parses `Cookie` and `Set-Cookie` values (RFC 6265bis §5.6), in time that is linear in their length. Whether
+ * a cookie may be stored is the caller's decision. Nothing is percent-decoded: decoded octets could form a
+ * new header when they are written again (CVE-2026-9679).
+ */
+import { type Cookie, SAME_SITES, trimWhitespace } from './cookie.ts'
 import { parseCookieDate } from './cookie-date.ts'
 
 /** RFC 6265bis §5.6: name and value together; more and the cookie is not a cookie. */
@@ -15,22 +16,29 @@ const CONTROL = /[^\t\x20-\x7e\x80-\uffff]/
 /** `Number` alone would take `+1`, `1e3`, `0x10` and the empty text. */
 const INTEGER = /^-?[0-9]+$/
 
-const SAME_SITES: ReadonlyMap<string, NonNullable<Cookie['sameSite']>> = new Map([
-  ['strict', 'Strict'],
-  ['lax', 'Lax'],
-  ['none', 'None'],
+/** How an attribute is read: its field, and the value of that field; null for a value that does not count. */
+interface Attribute {
+  readonly field: keyof Cookie
+  readonly read: (value: string, defaultPath: string) => Cookie[keyof Cookie] | null
+}
+
+/** By name in lower case. These never end up in `unparsed`. */
+export const ATTRIBUTES: ReadonlyMap<string, Attribute> = new Map<string, Attribute>([
+  ['expires', { field: 'expires', read: parseCookieDate }],
+  ['max-age', { field: 'maxAge', read: (value) => (INTEGER.test(value) ? Number(value) : null) }],
+  ['domain', { field: 'domain', read: (value) => lowerCaseAscii(value.replace(/^\./, '')) }],
+  ['path', { field: 'path', read: (value, defaultPath) => (value.startsWith('/') ? value : defaultPath) }],
+  ['secure', { field: 'secure', read: () => true }],
+  ['httponly', { field: 'httpOnly', read: () => true }],
+  ['samesite', { field: 'sameSite', read: readSameSite }],
 ])
 
 /** The pairs of a `Cookie` value; of two with one name the later stays. */
 export function parseCookieHeader(text: string): Record<string, string> {
   const pairs = new Map<string, string>()
-  for (let start = 0; start <= text.length; ) {
-    const end = pieceEnd(text, start)
-    const piece = text.slice(start, end)
-    const equals = piece.indexOf('=')
-    if (equals === -1) pairs.set(trimWhitespace(piece), '')
-    else pairs.set(trimWhitespace(piece.slice(0, equals)), piece.slice(equals + 1))
-    start = end + 1
+  for (const piece of text.split(';')) {
+    const [name, value] = splitPair(piece)
+    pairs.set(trimWhitespace(name), value)
   }
   // Defines properties, never assigns them: a cookie called `__proto__` becomes a property like any other.
   return Object.fromEntries(pairs)
@@ -42,64 +50,38 @@ export function parseCookieHeader(text: string): Record<string, string> {
  */
 export function parseSetCookie(text: string, defaultPath = '/'): Cookie | null {
   if (CONTROL.test(text)) return null
-
-  let end = pieceEnd(text, 0)
-  const pair = text.slice(0, end)
-  const equals = pair.indexOf('=')
-  const name = trimWhitespace(pair.slice(0, Math.max(equals, 0)))
-  const value = trimWhitespace(pair.slice(equals + 1))
+  const [pair = '', ...items] = text.split(';')
+  // Without an equals sign, all of it is the value.
+  const [name, value] = splitPair(pair.includes('=') ? pair : `=${pair}`).map(trimWhitespace) as Pair
   if (name.length + value.length > MAX_NAME_AND_VALUE_LENGTH) return null
-
   const cookie: Cookie = { name, value }
-  while (end < text.length) {
-    const start = end + 1
-    end = pieceEnd(text, start)
-    readAttribute(cookie, text.slice(start, end), defaultPath)
-  }
+  for (const item of items) readAttribute(cookie, item, defaultPath)
   return cookie
 }
 
 function readAttribute(cookie: Cookie, item: string, defaultPath: string): void {
-  const equals = item.indexOf('=')
-  const name = trimWhitespace(equals === -1 ? item : item.slice(0, equals))
-  const value = equals === -1 ? '' : trimWhitespace(item.slice(equals + 1))
+  const [name, value] = splitPair(item).map(trimWhitespace) as Pair
   if (value.length > MAX_ATTRIBUTE_VALUE_LENGTH) return
-
-  switch (name.toLowerCase()) {
-    case 'expires': {
-      const date = parseCookieDate(value)
-      if (date !== null) cookie.expires = date
-      break
-    }
-    case 'max-age':
-      if (INTEGER.test(value)) cookie.maxAge = Number(value)
-      break
-    case 'domain':
-      cookie.domain = lowerCaseAscii(value.startsWith('.') ? value.slice(1) : value)
-      break
-    case 'path':
-      cookie.path = value.startsWith('/') ? value : defaultPath
-      break
-    case 'secure':
-      cookie.secure = true
-      break
-    case 'httponly':
-      cookie.httpOnly = true
-      break
-    case 'samesite': {
-      const sameSite = SAME_SITES.get(value.toLowerCase())
-      if (sameSite !== undefined) cookie.sameSite = sameSite
-      break
-    }
-    default:
-      cookie.unparsed ??= []
-      cookie.unparsed.push(`${name}=${value}`)
+  const attribute = ATTRIBUTES.get(name.toLowerCase())
+  if (attribute === undefined) {
+    cookie.unparsed ??= []
+    cookie.unparsed.push(`${name}=${value}`)
+    return
   }
+  const read = attribute.read(value, defaultPath)
+  if (read !== null) Object.assign(cookie, { [attribute.field]: read })
 }
 
-function pieceEnd(text: string, start: number): number {
-  const semicolon = text.indexOf(';', start)
-  return semicolon === -1 ? text.length : semicolon
+type Pair = [name: string, value: string]
+
+/** At the first equals sign; all of it is the name if there is none. */
+function splitPair(text: string): Pair {
+  const equals = text.indexOf('=')
+  return equals === -1 ? [text, ''] : [text.slice(0, equals), text.slice(equals + 1)]
+}
+
+function readSameSite(value: string): Cookie['sameSite'] | null {
+  return SAME_SITES.find((one) => one.toLowerCase() === value.toLowerCase()) ?? null
 }
 
 /** ASCII only: full case mapping turns U+212A, the Kelvin sign, into a `k`, and one domain into another. */

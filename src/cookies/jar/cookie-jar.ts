@@ -1,6 +1,6 @@
 /**
- * `CookieJar`: the cookies of one user (RFC 6265bis). Every method is done when it returns, so requests that
- * run at the same time cannot come between. It knows no requests: `interceptors.cookies` connects the two.
+ * `CookieJar`: the cookies of one user (RFC 6265bis). Every method is synchronous, so that no concurrent
+ * request can interfere. It does not know requests: `interceptors.cookies` connects the two.
  */
 import { defineKind } from '../../base/object/kind.ts'
 import { ownMembers } from '../../base/object/own-options.ts'
@@ -20,7 +20,6 @@ import {
   readJarOptions,
 } from './options.ts'
 import { defaultPath, pathMatches } from './path.ts'
-import { fitting } from './saved-cookies.ts'
 import { byPathAndAge, isExpired, type JarCookie, type StoredCookie, toJarCookie } from './stored-cookie.ts'
 
 /** Which cookies are meant. What is not given does not count. */
@@ -103,12 +102,10 @@ export class CookieJar {
 
   /** The value of the `Cookie` header of a request for this URL; empty if there is none. */
   getCookieHeader(url: string | URL, options?: CookieContext | null): string {
-    let text = ''
-    for (const { name, value } of this.#find(url, options)) {
-      if (text !== '') text += '; '
-      text += name === '' ? value : `${name}=${value}`
-    }
-    return text
+    const pairs = this.#find(url, options).map(({ name, value }) =>
+      name === '' ? value : `${name}=${value}`,
+    )
+    return pairs.join('; ')
   }
 
   /**
@@ -156,17 +153,13 @@ export class CookieJar {
     const { http, sameSiteContext } = readContext(options)
     if (this.#store.size === 0) return []
     const now = this.#now()
-    const found = this.#store.of(host, now)
-    let count = 0
-    for (const cookie of found) {
-      if (!pathMatches(path, cookie.path) || (cookie.secure && !isSecure)) continue
-      if (cookie.httpOnly && !http) continue
-      if (sameSiteContext !== 'strict' && !isSentAcross(cookie, sameSiteContext, http)) continue
-      this.#store.use(cookie, now)
-      found[count++] = cookie
-    }
-    found.length = count
-    return sorted(found)
+    const found = this.#store.of(host, now).filter((cookie) => {
+      if (!pathMatches(path, cookie.path) || (cookie.secure && !isSecure)) return false
+      if (cookie.httpOnly && !http) return false
+      return sameSiteContext === 'strict' || isSentAcross(cookie, sameSiteContext, http)
+    })
+    for (const cookie of found) this.#store.use(cookie, now)
+    return found.sort(byPathAndAge)
   }
 
   #put(cookie: StoredCookie, now: number): boolean {
@@ -181,10 +174,10 @@ export class CookieJar {
 
   #restore(cookies: readonly (StoredCookie | null)[]): void {
     const now = this.#now()
-    const known = cookies
-      .map((cookie) => cookie && readmit(cookie, this.#settings, now))
-      .filter((cookie) => cookie !== null)
-    for (const cookie of fitting(known, this.#settings, now)) this.#store.put(cookie, now)
+    for (const cookie of cookies) {
+      const known = cookie && readmit(cookie, this.#settings, now)
+      if (known !== null) this.#put(known, now)
+    }
   }
 
   #now(): number {
@@ -195,7 +188,7 @@ export class CookieJar {
   }
 
   #targetOf(url: string | URL): CookieTarget {
-    const { protocol, hostname, pathname } = url instanceof URL ? url : parse(url)
+    const { protocol, hostname, pathname } = parse(url)
     if (!SCHEMES.has(protocol)) throw new InvalidArgumentError('url must be an http, https, ws or wss URL')
     const isSecure = SECURE_SCHEMES.has(protocol) || (this.#settings.trustLoopback && isLoopback(hostname))
     return { host: hostname, path: pathname, isSecure }
@@ -206,20 +199,11 @@ defineKind(CookieJar, 'ventuno.CookieJar')
 
 /** A URL of another realm or package is read as its text. */
 function parse(url: string | URL): URL {
-  try {
-    return new URL(`${url}`)
-  } catch {
-    // The runtime's error shows the URL, which may contain a password.
-    throw new InvalidArgumentError('invalid url')
-  }
-}
-
-/** In place. They mostly are in order: a store keeps them in that in which they came. */
-function sorted(cookies: StoredCookie[]): StoredCookie[] {
-  for (let i = 1; i < cookies.length; i++) {
-    if (byPathAndAge(cookies[i - 1]!, cookies[i]!) > 0) return cookies.sort(byPathAndAge)
-  }
-  return cookies
+  if (url instanceof URL) return url
+  const text = `${url}`
+  // The runtime's error would show the URL, which may contain a password.
+  if (!URL.canParse(text)) throw new InvalidArgumentError('invalid url')
+  return new URL(text)
 }
 
 /** RFC 6265bis §5.8.3: with a request that another site caused. */

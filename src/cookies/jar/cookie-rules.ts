@@ -1,6 +1,6 @@
 /**
- * Owns the decision whether a cookie may be stored (RFC 6265bis §5.7), in the part that needs no other
- * cookie. Servers write cookies: a refusal is a null, never an exception.
+ * Whether a cookie may be stored (RFC 6265bis §5.7), as far as that does not depend on other cookies. Servers
+ * write cookies: a refusal is a null, never an exception.
  */
 import type { CookieRecord } from '../cookie-record.ts'
 import { domainMatches, isAddress, isDomain } from './host.ts'
@@ -9,10 +9,9 @@ import type { JarSettings, RequestContext } from './options.ts'
 import type { StoredCookie } from './stored-cookie.ts'
 
 /** What a server asked for; null where it said nothing. */
-export interface WantedCookie extends Readonly<Omit<CookieRecord, 'expires' | 'sameSite' | 'unparsed'>> {
+export interface WantedCookie extends Readonly<Omit<CookieRecord, 'expires' | 'unparsed'>> {
   /** Milliseconds since the Unix epoch. */
   readonly expires: number | null
-  readonly sameSite: StoredCookie['sameSite']
 }
 
 /** Where a cookie is to be sent, or where it comes from. */

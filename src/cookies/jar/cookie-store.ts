@@ -1,29 +1,24 @@
 /**
- * Owns the cookies of a jar: finds those of a host without looking at the others, and evicts when there are
- * too many (RFC 6265bis §5.7). Keys are of a Map, so no name or domain that a server chooses means anything
- * else.
+ * The cookies of a jar: finds those of a host without looking at the others, and evicts when there are too
+ * many (RFC 6265bis §5.7). They are in Maps, where no name or domain that a server chooses is special.
  */
 import { EvictionOrder } from './eviction-order.ts'
 import { domainMatches, isAddress } from './host.ts'
+import type { JarSettings } from './options.ts'
 import { pathMatches } from './path.ts'
 import { byAge, byWorth, isExpired, keyOf, type StoredCookie } from './stored-cookie.ts'
 
 type Bucket = Map<string, StoredCookie>
 
-export interface StoreLimits {
-  readonly maxCookies: number
-  readonly maxCookiesPerDomain: number
-}
-
 export class CookieStore {
-  readonly #limits: StoreLimits
+  readonly #limits: JarSettings
   readonly #buckets = new Map<string, Bucket>()
   /** The cookies that are Secure, by name. */
   readonly #secure = new Map<string, Set<StoredCookie>>()
-  readonly #evictions = new EvictionOrder()
+  #evictions = new EvictionOrder()
   #order = 0
 
-  constructor(limits: StoreLimits) {
+  constructor(limits: JarSettings) {
     this.#limits = limits
   }
 
@@ -65,24 +60,22 @@ export class CookieStore {
   }
 
   /** Removes a cookie, or the one that it would have replaced. */
-  delete(cookie: StoredCookie): boolean {
-    const bucket = this.#buckets.get(cookie.domain)
-    const key = keyOf(cookie)
-    const known = bucket?.get(key)
-    if (bucket === undefined || known === undefined) return false
-    bucket.delete(key)
+  delete(cookie: StoredCookie): void {
+    const known = this.counterpart(cookie)
+    if (known === undefined) return
+    const bucket = this.#buckets.get(cookie.domain)!
+    bucket.delete(keyOf(cookie))
     this.#evictions.remove(known)
     if (bucket.size === 0) this.#buckets.delete(cookie.domain)
     const sameName = known.secure ? this.#secure.get(known.name) : undefined
     sameName?.delete(known)
     if (sameName?.size === 0) this.#secure.delete(known.name)
-    return true
   }
 
   clear(): void {
     this.#buckets.clear()
     this.#secure.clear()
-    this.#evictions.clear()
+    this.#evictions = new EvictionOrder()
   }
 
   /** Those that a host gets, in no order, whatever their path. Expired ones are removed on the way. */
@@ -97,9 +90,7 @@ export class CookieStore {
   }
 
   #collect(domain: string, withHostOnly: boolean, now: number, found: StoredCookie[]): void {
-    const bucket = this.#buckets.get(domain)
-    if (bucket === undefined) return
-    for (const cookie of bucket.values()) {
+    for (const cookie of this.#buckets.get(domain)?.values() ?? []) {
       if (isExpired(cookie, now)) this.delete(cookie)
       else if (withHostOnly || !cookie.hostOnly) found.push(cookie)
     }
@@ -119,25 +110,17 @@ export class CookieStore {
 
   /** Oldest first. Expired ones are removed on the way. */
   all(now: number): StoredCookie[] {
-    for (let cookie = this.#evictions.expired(now); cookie !== null; cookie = this.#evictions.expired(now)) {
-      this.delete(cookie)
-    }
-    return [...this.#buckets.values()].flatMap((bucket) => [...bucket.values()]).sort(byAge)
+    const all = [...this.#buckets.values()].flatMap((bucket) => [...bucket.values()])
+    for (const cookie of all) if (isExpired(cookie, now)) this.delete(cookie)
+    return all.filter((cookie) => !isExpired(cookie, now)).sort(byAge)
   }
 
   /** Removes those that a test accepts, of one domain or of all, and returns how many had not expired. */
   deleteWhere(domain: string | undefined, now: number, isMeant: (cookie: StoredCookie) => boolean): number {
-    const only = domain === undefined ? undefined : this.#buckets.get(domain)
-    if (domain !== undefined && only === undefined) return 0
-    let count = 0
-    for (const bucket of only === undefined ? this.#buckets.values() : [only]) {
-      for (const cookie of bucket.values()) {
-        if (!isMeant(cookie)) continue
-        this.delete(cookie)
-        if (!isExpired(cookie, now)) count++
-      }
-    }
-    return count
+    const cookies = domain === undefined ? this.all(now) : (this.#buckets.get(domain)?.values() ?? [])
+    const meant = [...cookies].filter(isMeant)
+    for (const cookie of meant) this.delete(cookie)
+    return meant.filter((cookie) => !isExpired(cookie, now)).length
   }
 
   /**

@@ -1,19 +1,13 @@
 /**
- * Owns the order in which cookies leave a full jar, whatever their domain: those that have expired, then the
- * one that was used least recently. It never walks through them: a server can send a cookie for every host
+ * The order in which cookies leave a full jar, whatever their domain: those that have expired, then the one
+ * that was used least recently. It never walks through all of them: a server can send a cookie for every host
  * that it has a name for.
  */
 import { IndexedHeap, NOT_IN_HEAP, type Ranked } from '../../base/collection/indexed-heap.ts'
-import type { StoredCookie } from './stored-cookie.ts'
+import { isExpired, type StoredCookie } from './stored-cookie.ts'
 
 interface Turn extends Ranked {
   readonly cookie: StoredCookie
-}
-
-interface Turns {
-  readonly byUse: Turn
-  /** Null for a cookie of this session. */
-  readonly byExpiry: Turn | null
 }
 
 function turnOf(cookie: StoredCookie, rank: number): Turn {
@@ -21,9 +15,9 @@ function turnOf(cookie: StoredCookie, rank: number): Turn {
 }
 
 export class EvictionOrder {
-  readonly #turns = new Map<StoredCookie, Turns>()
-  #byUse = new IndexedHeap<Turn>()
-  #byExpiry = new IndexedHeap<Turn>()
+  readonly #turns = new Map<StoredCookie, { readonly byUse: Turn; readonly byExpiry: Turn }>()
+  readonly #byUse = new IndexedHeap<Turn>()
+  readonly #byExpiry = new IndexedHeap<Turn>()
 
   get size(): number {
     return this.#turns.size
@@ -31,41 +25,33 @@ export class EvictionOrder {
 
   add(cookie: StoredCookie): void {
     const byUse = turnOf(cookie, cookie.lastAccessTime)
-    const byExpiry = cookie.expires === null ? null : turnOf(cookie, cookie.expires)
+    const byExpiry = turnOf(cookie, cookie.expires ?? Number.POSITIVE_INFINITY)
     this.#turns.set(cookie, { byUse, byExpiry })
     this.#byUse.place(byUse)
-    if (byExpiry !== null) this.#byExpiry.place(byExpiry)
+    this.#byExpiry.place(byExpiry)
   }
 
   remove(cookie: StoredCookie): void {
-    const turns = this.#turns.get(cookie)
-    if (turns === undefined) return
+    const { byUse, byExpiry } = this.#turns.get(cookie)!
     this.#turns.delete(cookie)
-    this.#byUse.remove(turns.byUse)
-    if (turns.byExpiry !== null) this.#byExpiry.remove(turns.byExpiry)
+    this.#byUse.remove(byUse)
+    this.#byExpiry.remove(byExpiry)
   }
 
   /** The time of its last use has changed. */
   moved(cookie: StoredCookie): void {
-    const turns = this.#turns.get(cookie)
-    if (turns === undefined) return
-    turns.byUse.rank = cookie.lastAccessTime
-    this.#byUse.place(turns.byUse)
-  }
-
-  clear(): void {
-    this.#turns.clear()
-    this.#byUse = new IndexedHeap()
-    this.#byExpiry = new IndexedHeap()
+    const { byUse } = this.#turns.get(cookie)!
+    byUse.rank = cookie.lastAccessTime
+    this.#byUse.place(byUse)
   }
 
   /** One that has expired. */
   expired(now: number): StoredCookie | null {
-    const turn = this.#byExpiry.peek()
-    return turn !== null && turn.rank <= now ? turn.cookie : null
+    const cookie = this.#byExpiry.peek()?.cookie
+    return cookie !== undefined && isExpired(cookie, now) ? cookie : null
   }
 
-  /** The one that goes first. */
+  /** The one that goes first. Null if there is none. */
   first(now: number): StoredCookie | null {
     return this.expired(now) ?? this.#byUse.peek()?.cookie ?? null
   }

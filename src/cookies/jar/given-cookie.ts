@@ -1,7 +1,4 @@
-/**
- * Owns the reading of what a caller or a server passes as a cookie. The caller's mistakes throw; a
- * `Set-Cookie` value that is wrong is a null.
- */
+/** Reads what a caller or a server gives as a cookie. A caller's mistake throws, a server's is a null. */
 import { ownMembers } from '../../base/object/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { Cookie } from '../cookie.ts'
@@ -11,27 +8,21 @@ import type { WantedCookie } from './cookie-rules.ts'
 import { isCookieText } from './limits.ts'
 import type { JarCookie } from './stored-cookie.ts'
 
-const UNSAID: Omit<WantedCookie, 'name' | 'value'> = {
-  domain: null,
-  path: null,
-  expires: null,
-  maxAge: null,
-  secure: false,
-  httpOnly: false,
-  sameSite: null,
-}
-
 /** A `Set-Cookie` value. A path that is not absolute counts as that of the request. */
 export function readText(text: string, ownPath: string): WantedCookie | null {
   const cookie = parseSetCookie(text, ownPath)
-  return cookie === null ? null : { ...UNSAID, ...cookie, expires: cookie.expires?.valueOf() ?? null }
+  if (cookie === null) return null
+  const { name, value, domain = null, path = null, maxAge = null, sameSite = null } = cookie
+  const { secure = false, httpOnly = false } = cookie
+  const expires = cookie.expires?.valueOf() ?? null
+  return { name, value, domain, path, expires, maxAge, secure, httpOnly, sameSite }
 }
 
 /** A caller's object. The cookies that a jar returns can be set again. */
 export function readObject(cookie: Cookie | JarCookie, ownPath: string): WantedCookie {
   const own = ownMembers(cookie)
   const record = toCookieRecord(own)
-  const { name, value, path, expires, sameSite } = record
+  const { name, value, path, expires } = record
   if (!isCookieText(name) || name.includes('=')) throw new InvalidArgumentError('invalid cookie name')
   if (!isCookieText(value)) throw new InvalidArgumentError('invalid cookie value')
   if (path !== null && !isCookieText(path)) throw new InvalidArgumentError('invalid cookie path')
@@ -41,7 +32,6 @@ export function readObject(cookie: Cookie | JarCookie, ownPath: string): WantedC
     domain: record.domain === null || isOfHost ? null : readDomain(record.domain),
     path: path === null || path.startsWith('/') ? path : ownPath,
     expires: expires?.valueOf() ?? null,
-    sameSite: sameSite as WantedCookie['sameSite'],
   }
 }
 
@@ -50,15 +40,9 @@ export function readDomain(text: string): string {
   const domain = text.startsWith('.') ? text.slice(1) : text
   if (domain === '') return ''
   // What ends a host in a URL would make another host of the text.
-  const url = /[/?#@\\]/.test(domain) ? null : parseHost(domain)
-  if (url === null || url.port !== '') throw new InvalidArgumentError('invalid cookie domain')
-  return url.hostname
-}
-
-function parseHost(text: string): URL | null {
-  try {
-    return new URL(`https://${text}`)
-  } catch {
-    return null
+  const url = `https://${domain}`
+  if (/[/?#@\\]/.test(domain) || !URL.canParse(url) || new URL(url).port !== '') {
+    throw new InvalidArgumentError('invalid cookie domain')
   }
+  return new URL(url).hostname
 }

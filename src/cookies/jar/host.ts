@@ -1,5 +1,5 @@
 /**
- * Owns the host of a cookie: whether one host is in the domain of another (RFC 6265bis §5.1.3), which hosts
+ * The hosts of cookies: whether one host is in the domain of another (RFC 6265bis §5.1.3), which hosts
  * are addresses, and which are this machine. Hosts are canonical, as `URL` writes them: ASCII, lower case,
  * addresses in their one form.
  */

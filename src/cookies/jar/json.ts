@@ -1,26 +1,15 @@
 /**
- * Owns the JSON form of a jar. What is read back may come from a file that others can write: entries are read
- * member by member, and one that no server could have set is left out.
+ * The JSON form of a jar. What is read back may come from a file that others can write: entries are read
+ * member by member, and one that is not a cookie is left out.
  */
 import { InvalidArgumentError } from '../../errors.ts'
-import type { StoredCookie } from './stored-cookie.ts'
+import { isBoolean, isString } from '../../options.ts'
+import { SAME_SITES } from '../cookie.ts'
+import type { JarCookie, StoredCookie } from './stored-cookie.ts'
 
 /** A cookie in the JSON form of a jar. Dates are in the form of ISO 8601. */
-export interface SerializedCookie {
-  /** Empty for a cookie without a name. */
-  name: string
-  /** As the server wrote it. */
-  value: string
-  /** The host that set the cookie, or the domain that the server named. */
-  domain: string
-  /** Whether only that host gets it, and not the hosts below it. */
-  hostOnly: boolean
-  /** The path from which on it is sent. */
-  path: string
-  /** Whether it is sent over secure connections only. */
-  secure: boolean
-  /** Whether it is kept from interfaces other than HTTP. */
-  httpOnly: boolean
+export interface SerializedCookie
+  extends Pick<JarCookie, 'name' | 'value' | 'domain' | 'hostOnly' | 'path' | 'secure' | 'httpOnly'> {
   /** Null if the server did not say. */
   sameSite: 'Strict' | 'Lax' | 'None' | null
   /** Null if the cookie ends with the session. */
@@ -80,37 +69,21 @@ function membersOf(value: unknown): Record<string, unknown> {
 }
 
 function toCookie(entry: unknown): StoredCookie | null {
-  const { expires: expiry, ...read } = membersOf(entry)
-  const { name, value, domain, path, hostOnly, secure, httpOnly, sameSite } = read
-  const expires = expiry === null ? null : toTime(expiry)
-  const creationTime = toTime(read['creationTime'])
-  const lastAccessTime = toTime(read['lastAccessTime'])
-  if (typeof name !== 'string' || typeof value !== 'string') return null
-  if (typeof domain !== 'string' || typeof path !== 'string') return null
-  if (typeof hostOnly !== 'boolean' || typeof secure !== 'boolean' || typeof httpOnly !== 'boolean')
-    return null
-  if (!isSameSite(sameSite)) return null
-  if (Number.isNaN(expires) || Number.isNaN(creationTime) || Number.isNaN(lastAccessTime)) return null
-  return {
-    name,
-    value,
-    domain,
-    hostOnly,
-    path,
-    secure,
-    httpOnly,
-    sameSite,
-    expires,
-    creationTime,
-    lastAccessTime,
-    order: 0,
-  }
+  const members = membersOf(entry) as unknown as SerializedCookie
+  const { name, value, domain, path, hostOnly, secure, httpOnly, sameSite } = members
+  const expires = members.expires === null ? null : toTime(members.expires)
+  const creationTime = toTime(members.creationTime)
+  const lastAccessTime = toTime(members.lastAccessTime)
+  const isCookie =
+    [name, value, domain, path].every(isString) &&
+    [hostOnly, secure, httpOnly].every(isBoolean) &&
+    (sameSite === null || SAME_SITES.includes(sameSite)) &&
+    ![expires, creationTime, lastAccessTime].some(Number.isNaN)
+  if (!isCookie) return null
+  const same = { name, value, domain, hostOnly, path, secure, httpOnly, sameSite }
+  return { ...same, expires, creationTime, lastAccessTime, order: 0 }
 }
 
 function toTime(value: unknown): number {
   return typeof value === 'string' ? Date.parse(value) : Number.NaN
-}
-
-function isSameSite(value: unknown): value is StoredCookie['sameSite'] {
-  return value === null || value === 'Strict' || value === 'Lax' || value === 'None'
 }

@@ -1,5 +1,4 @@
-/** Ceilings of RFC 6265bis, and the words that a cookie may consist of. */
-
+/** Limits of RFC 6265bis, and the text that a cookie may consist of. */
 import { trimWhitespace } from '../cookie.ts'
 
 /** §5.6: bytes of name and value together. */
@@ -10,12 +9,12 @@ export const MAX_AGE: number = 400 * 24 * 60 * 60 * 1000
 export const MAX_COOKIES = 3000
 export const MAX_COOKIES_PER_DOMAIN = 50
 
-/** Whatever is a control character, a semicolon, or no byte. */
+/** Control characters, a semicolon, and characters that are not a byte. */
 const NOT_IN_TEXT = /[^\t\x20-\x3a\x3c-\x7e\x80-\xff]/
 
 /**
- * Text that a `Cookie` header can carry and that its reader finds unchanged: bytes (a character above U+00FF
- * is none) without control characters, without a semicolon, and without whitespace around it.
+ * Text that a `Cookie` header can carry, and that its reader gets unchanged: no control characters, no
+ * semicolon, nothing above U+00FF, and no whitespace around it.
  */
 export function isCookieText(text: string): boolean {
   return !NOT_IN_TEXT.test(text) && trimWhitespace(text) === text

@@ -1,7 +1,8 @@
 /**
- * Owns the `cookies.txt` format that curl, wget and browser extensions write: a line for each cookie, with
- * seven fields between tabs. It has no place for SameSite and for the time of creation.
+ * The `cookies.txt` format of curl, wget and browser extensions: a line for each cookie, with seven fields
+ * between tabs. It has no field for SameSite and for the time of creation.
  */
+import { withoutBrackets } from '../../base/address/server-name.ts'
 import { isAddress } from './host.ts'
 import type { StoredCookie } from './stored-cookie.ts'
 
@@ -10,6 +11,9 @@ const HEAD = '# Netscape HTTP Cookie File\n# https://curl.se/docs/http-cookies.h
 /** Makes a comment of the line for older readers, which would show such cookies to scripts. */
 const HTTP_ONLY = '#HttpOnly_'
 
+/** Some writers add a fraction. */
+const SECONDS = /^-?\d{1,15}(?:\.\d{1,15})?$/
+
 export function writeNetscape(cookies: readonly StoredCookie[]): string {
   return HEAD + cookies.map(lineOf).join('')
 }
@@ -17,6 +21,7 @@ export function writeNetscape(cookies: readonly StoredCookie[]): string {
 /** Empty for a cookie that contains a tab, which the format cannot hold. */
 function lineOf({ name, value, domain, hostOnly, path, secure, httpOnly, expires }: StoredCookie): string {
   const fields = [
+    // curl writes IPv6 addresses without brackets.
     `${httpOnly ? HTTP_ONLY : ''}${hostOnly ? '' : '.'}${withoutBrackets(domain)}`,
     hostOnly ? 'FALSE' : 'TRUE',
     path,
@@ -29,20 +34,11 @@ function lineOf({ name, value, domain, hostOnly, path, secure, httpOnly, expires
   return fields.some((field) => field.includes('\t')) ? '' : `${fields.join('\t')}\n`
 }
 
-/** curl writes IPv6 addresses as they are. */
-function withoutBrackets(domain: string): string {
-  return domain.startsWith('[') ? domain.slice(1, -1) : domain
-}
-
-/** The cookies of a file, oldest first. Comments and lines that are not cookies are skipped, as curl does. */
-export function readNetscape(text: string, now: number): StoredCookie[] {
-  const cookies: StoredCookie[] = []
+/** The cookies of a file, oldest first. Null for comments and lines that are not cookies. */
+export function readNetscape(text: string, now: number): (StoredCookie | null)[] {
   // Editors of Windows write a byte order mark.
-  for (const line of text.replace(/^\ufeff/, '').split('\n')) {
-    const cookie = readLine(line.endsWith('\r') ? line.slice(0, -1) : line, now)
-    if (cookie !== null) cookies.push(cookie)
-  }
-  return cookies
+  const lines = text.replace(/^\ufeff/, '').split('\n')
+  return lines.map((line) => readLine(line.replace(/\r$/, ''), now))
 }
 
 function readLine(line: string, now: number): StoredCookie | null {
@@ -52,9 +48,9 @@ function readLine(line: string, now: number): StoredCookie | null {
   // Editors cut the tab before an empty value.
   if (fields.length !== 6 && fields.length !== 7) return null
   const [host = '', wide = '', path = '', secure = '', expires = '', name = '', value = ''] = fields
-  const expiry = readExpiry(expires)
-  if (expiry === undefined) return null
-  const domain = withBrackets((host.startsWith('.') ? host.slice(1) : host).toLowerCase())
+  if (!SECONDS.test(expires)) return null
+  const plain = host.replace(/^\./, '').toLowerCase()
+  const domain = plain.includes(':') ? `[${plain}]` : plain
   return {
     name,
     value,
@@ -64,20 +60,9 @@ function readLine(line: string, now: number): StoredCookie | null {
     secure: secure.toUpperCase() === 'TRUE',
     httpOnly,
     sameSite: null,
-    expires: expiry,
+    expires: Number(expires) === 0 ? null : Number(expires) * 1000,
     creationTime: now,
     lastAccessTime: now,
     order: 0,
   }
-}
-
-function withBrackets(domain: string): string {
-  return domain.includes(':') ? `[${domain}]` : domain
-}
-
-/** Some writers add a fraction. Undefined if it is not a number. */
-function readExpiry(text: string): number | null | undefined {
-  if (!/^-?\d{1,15}(?:\.\d{1,15})?$/.test(text)) return undefined
-  const seconds = Number(text)
-  return seconds === 0 ? null : seconds * 1000
 }

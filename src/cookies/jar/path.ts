@@ -1,4 +1,4 @@
-/** Owns the paths of cookies (RFC 6265bis §5.1.4). */
+/** The paths of cookies (RFC 6265bis §5.1.4). */
 
 /** The directory of a request's path: the path of a cookie that names none. */
 export function defaultPath(requestPath: string): string {

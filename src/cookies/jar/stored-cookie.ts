@@ -1,4 +1,4 @@
-/** Owns the shape of a cookie in the jar, as it is kept and as callers get it. */
+/** A cookie in the jar, as it is kept and as callers get it. */
 import type { Cookie } from '../cookie.ts'
 
 type SameSite = NonNullable<Cookie['sameSite']>
