@@ -160,15 +160,6 @@ export class EventFeed {
 
   #open(response: Response): void {
     const { dispatcher, idleTimeout } = this.#plan
-    const limits = eventLimits(maxEventSizeOf(dispatcher ?? getGlobalDispatcher()))
-    const parser = new EventStreamParser(this.#sink(), limits, this.#lastEventId)
-    const stream = new OpenStream(response, parser, idleTimeout)
-    this.#isEmpty = true
-    this.#enter({ at: 'open', stream })
-    this.#observer.onOpen(response)
-  }
-
-  #sink(): EventSink {
     const observer = this.#observer
     const sink: EventSink = {
       onEvent: (type, data, lastEventId) => {
@@ -176,13 +167,19 @@ export class EventFeed {
         this.#reconnection.attempts = 0
         observer.onEvent(type, data, lastEventId)
       },
-      onRetry: (milliseconds) => this.#reconnection.onRetry(milliseconds),
+      onRetry: (milliseconds) => {
+        this.#reconnection.serverTime = milliseconds
+      },
       onFailure: (failure) => {
         this.#failure = failure.message
       },
     }
     if (observer.onComment !== undefined) sink.onComment = (text) => observer.onComment!(text)
-    return sink
+    const limits = eventLimits(maxEventSizeOf(dispatcher ?? getGlobalDispatcher()))
+    const parser = new EventStreamParser(sink, limits, this.#lastEventId)
+    this.#isEmpty = true
+    this.#enter({ at: 'open', stream: new OpenStream(response, parser, idleTimeout) })
+    observer.onOpen(response)
   }
 
   async #read(stream: OpenStream): Promise<void> {

@@ -3,14 +3,12 @@
  * server is slowed down instead of memory filling up.
  */
 
-import { abortedReason } from '../base/abort/signal.ts'
+import { type AbortSource, abortedReason } from '../base/abort/signal.ts'
 import { getGlobalOrigin } from '../base/address/global-origin.ts'
 import { parseUrl, shownUrl } from '../base/address/parse-url.ts'
 import { RingQueue } from '../base/collection/ring-queue.ts'
-import { ignoreError } from '../base/error/ignore-error.ts'
 import { ownMembers } from '../base/object/own-options.ts'
 import type { RequestSettings } from '../fetch/declared-classes.ts'
-import { defineAsyncDispose } from '../web/interface.ts'
 import { EventFeed } from './event-feed.ts'
 import type { ServerComment, ServerEvent, StreamItem } from './server-event.ts'
 import { type EventStreamOptions, readStreamOptions, type StreamPlan } from './stream-options.ts'
@@ -32,8 +30,6 @@ export interface EventIterator<T> extends AsyncIterableIterator<T, undefined, vo
   /** Returns this iterator itself. */
   [Symbol.asyncIterator](): EventIterator<T>
 }
-
-const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
 /**
  * Asks for an event stream when the first event is asked for, and for the rest of it when it is lost. Leaving
@@ -70,88 +66,63 @@ function readUrl(url: string | URL): URL {
 }
 
 class Events implements EventIterator<StreamItem> {
-  readonly #plan: StreamPlan
   readonly #feed: EventFeed
   /** Of the chunk that was read last. */
-  readonly #items = new RingQueue<StreamItem>()
-  /** The last call of `next()` that had to wait; null if none does. */
-  #waiting: Promise<unknown> | null = null
-  #isDone = false
+  readonly #received = new RingQueue<StreamItem>()
+  readonly #items: AsyncGenerator<StreamItem, undefined, void>
 
   constructor(url: URL, init: RequestSettings, plan: StreamPlan, comments: boolean) {
-    const items = this.#items
-    this.#plan = plan
+    const received = this.#received
     const observer = {
       onOpen() {},
-      onEvent: (event: string, data: string, id: string) => items.push({ event, data, id }),
+      onEvent: (event: string, data: string, id: string) => received.push({ event, data, id }),
       onEnd() {},
     }
-    const onComment = (comment: string): void => items.push({ comment })
+    const onComment = (comment: string): void => received.push({ comment })
     // The consumer waits for the next attempt, so the wait keeps the process running.
     this.#feed = new EventFeed(url, init, plan, comments ? { ...observer, onComment } : observer, true)
+    this.#items = itemsOf(this.#feed, received, plan.signal)
   }
 
   next(): Promise<IteratorResult<StreamItem, undefined>> {
-    if (this.#waiting === null) {
-      const item = this.#take()
-      if (item !== null) return Promise.resolve({ done: false, value: item })
-    }
-    // Calls are answered in their order.
-    const result = (this.#waiting ?? Promise.resolve()).then(() => this.#read())
-    const waiting = result.catch(ignoreError).then(() => {
-      if (this.#waiting === waiting) this.#waiting = null
-    })
-    this.#waiting = waiting
-    return result
-  }
-
-  async #read(): Promise<IteratorResult<StreamItem, undefined>> {
-    for (;;) {
-      const item = this.#take()
-      if (item !== null) return { done: false, value: item }
-      if (this.#isDone) return DONE
-      if (await this.#feed.advance()) continue
-      // What came before the end is given first.
-      if (this.#items.size > 0 && !this.#isAborted) continue
-      if (this.#isDone) return DONE
-      this.#isDone = true
-      const { error } = this.#feed
-      if (error !== null) throw error.value
-    }
+    return this.#items.next()
   }
 
   return(): Promise<IteratorResult<StreamItem, undefined>> {
     this.#close()
-    return Promise.resolve(DONE)
+    return this.#items.return(undefined)
   }
 
   throw(error?: unknown): Promise<IteratorResult<StreamItem, undefined>> {
     this.#close()
-    return Promise.reject(error)
+    return this.#items.throw(error)
   }
 
   [Symbol.asyncIterator](): this {
     return this
   }
 
-  /** What was read before an abort is not given after it. */
-  get #isAborted(): boolean {
-    const { signal } = this.#plan
-    return signal !== null && abortedReason(signal) !== null
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#close()
   }
 
-  #take(): StreamItem | null {
-    return this.#isDone || this.#isAborted ? null : this.#items.shift()
-  }
-
+  /** Ends a call of `next()` that waits, too. */
   #close(): void {
-    this.#isDone = true
+    while (this.#received.shift() !== null);
     this.#feed.close()
   }
+}
 
-  static {
-    defineAsyncDispose(Events.prototype, async function () {
-      this.#close()
-    })
-  }
+async function* itemsOf(
+  feed: EventFeed,
+  received: RingQueue<StreamItem>,
+  signal: AbortSource | null,
+): AsyncGenerator<StreamItem, undefined, void> {
+  // What was read before an abort is not given after it.
+  const isAborted = (): boolean => signal !== null && abortedReason(signal) !== null
+  do {
+    for (let item = received.shift(); item !== null && !isAborted(); item = received.shift()) yield item
+    // What came before the end is given first.
+  } while ((await feed.advance()) || (received.size > 0 && !isAborted()))
+  if (feed.error !== null) throw feed.error.value
 }

@@ -1,5 +1,5 @@
 /** Whether and when an event stream that has ended is asked for again. Knows no timers: it only counts. */
-import type { ReconnectPlan } from './stream-options.ts'
+import type { StreamPlan } from './stream-options.ts'
 
 /** How a stream, or the attempt to get it, has ended. */
 export type StreamEnd =
@@ -25,18 +25,14 @@ const LEAST_DELAY_AFTER_EVENTS = 10
 const LONGEST_DELAY = 2 ** 31 - 1
 
 export class Reconnection {
-  readonly #plan: ReconnectPlan
+  readonly #plan: StreamPlan
   /** Set by the server; null if it has not. */
-  #serverTime: number | null = null
+  serverTime: number | null = null
   /** Attempts in a row without an event. */
   attempts = 0
 
-  constructor(plan: ReconnectPlan) {
+  constructor(plan: StreamPlan) {
     this.#plan = plan
-  }
-
-  onRetry(milliseconds: number): void {
-    this.#serverTime = milliseconds
   }
 
   /** The milliseconds to wait; null if the stream is not asked for again. */
@@ -53,7 +49,7 @@ export class Reconnection {
   }
 
   #delay(end: StreamEnd): number {
-    const time = this.#serverTime ?? this.#plan.reconnectionTime
+    const time = this.serverTime ?? this.#plan.reconnectionTime
     const least = end.kind === 'ended' && !end.isEmpty ? LEAST_DELAY_AFTER_EVENTS : LEAST_DELAY
     const delay = Math.max(this.#plan.backoff ? this.#random(time) : time, least)
     return end.kind === 'refused' ? Math.max(delay, end.retryAfter) : delay
@@ -64,6 +60,6 @@ export class Reconnection {
     const shortest = Math.max(time, LEAST_DELAY)
     const longest = shortest * 2 ** this.attempts
     const drawn = shortest + Math.random() * (longest - shortest)
-    return Math.max(Math.min(drawn, this.#plan.maxReconnectionTime), this.#serverTime ?? 0)
+    return Math.max(Math.min(drawn, this.#plan.maxReconnectionTime), this.serverTime ?? 0)
   }
 }

@@ -61,26 +61,14 @@ export interface EventStreamOptions {
   idleTimeout?: number | undefined
 }
 
-/** When and how often to ask again. */
-export interface ReconnectPlan {
-  readonly reconnectionTime: number
-  readonly backoff: boolean
-  readonly maxReconnectionTime: number
-  readonly maxRetries: number
-  readonly retryStatus: ReadonlySet<number>
-  readonly reconnect: ReconnectMode
-}
+type Given = { readonly [N in keyof EventStreamOptions]-?: Exclude<EventStreamOptions[N], undefined> }
 
 /** All options, checked and filled in. */
-export interface StreamPlan extends ReconnectPlan {
-  readonly dispatcher: Dispatching | null
+export interface StreamPlan extends Omit<Given, 'method' | 'headers' | 'retryStatus' | 'shouldReconnect'> {
   readonly method: string | undefined
-  readonly body: BodySource | null
   readonly headers: StreamHeaders | undefined
-  readonly signal: AbortSource | null
-  readonly lastEventId: string
+  readonly retryStatus: ReadonlySet<number>
   readonly shouldReconnect: ((event: StreamErrorEvent) => unknown) | null
-  readonly idleTimeout: number
 }
 
 const isCount: Check = (value) => value === Infinity || (Number.isInteger(value) && (value as number) >= 0)

@@ -70,11 +70,11 @@ describe('the wait', () => {
 
   test('is set by the server', () => {
     const waits = reconnection({ reconnectionTime: 50 })
-    waits.onRetry(700)
+    waits.serverTime = 700
     assert.equal(waits.after(ENDED), 700)
-    waits.onRetry(0)
+    waits.serverTime = 0
     assert.equal(waits.after(ENDED), 10)
-    waits.onRetry(99_999_999_999)
+    waits.serverTime = 99_999_999_999
     assert.equal(waits.after(ENDED), 2 ** 31 - 1)
   })
 
@@ -115,7 +115,7 @@ describe('backoff', () => {
   test('never waits less than the server asked for', (t) => {
     t.mock.method(Math, 'random', () => 0)
     const waits = reconnection({ ...options, maxReconnectionTime: 2000 })
-    waits.onRetry(60_000)
+    waits.serverTime = 60_000
     assert.equal(waits.after(LOST), 60_000)
   })
 
