@@ -6,13 +6,12 @@
 import { getGlobalOrigin } from '../base/address/global-origin.ts'
 import { parseUrl } from '../base/address/parse-url.ts'
 import { throwLater } from '../base/loop/throw-later.ts'
-import { defineKind } from '../base/object/kind.ts'
 import { ownMembers } from '../base/object/own-options.ts'
 import type { Response } from '../fetch/response.ts'
 import { defineEventHandlers, EventHandlers } from '../web/event-handlers.ts'
 import { type MessageEvent, receivedMessage } from '../web/events.ts'
 import { requireArguments, toDictionary } from '../web/idl.ts'
-import { defineConstants, defineDispose, defineInterface, defineReferencing } from '../web/interface.ts'
+import { defineConstants, defineInterface, defineReferencing } from '../web/interface.ts'
 import type * as declared from './declared-event-source.ts'
 import type { EventName, EventSourceInit, EventSourceNodeOptions } from './declared-event-source.ts'
 import { EventFeed } from './event-feed.ts'
@@ -98,6 +97,10 @@ class StreamTarget extends EventTarget {
     this.#feed.close()
   }
 
+  [Symbol.dispose](): void {
+    this.close()
+  }
+
   async #run(): Promise<void> {
     while (await this.#feed.advance());
   }
@@ -132,9 +135,6 @@ class StreamTarget extends EventTarget {
     defineInterface(StreamTarget, 'EventSource')
     defineConstants(StreamTarget, { CONNECTING, OPEN, CLOSED })
     defineReferencing(StreamTarget.prototype, (source, on) => source.#feed.setReferenced(on))
-    defineDispose(StreamTarget.prototype, function () {
-      this.close()
-    })
   }
 }
 
@@ -146,8 +146,6 @@ class StreamTarget extends EventTarget {
  * source.addEventListener('message', ({ data }) => console.log(data))
  */
 export const EventSource: typeof declared.EventSource = StreamTarget
-
-defineKind(EventSource, 'ventuno.EventSource')
 
 function readUrl(input: unknown): URL {
   try {

@@ -4,7 +4,6 @@
  * importing ventuno must not do that.
  */
 import type { MessagePort } from 'node:worker_threads'
-import { defineKind } from '../base/object/kind.ts'
 import { shownValue } from '../base/text/shown-value.ts'
 import {
   illegalInvocation,
@@ -291,7 +290,3 @@ export const ErrorEvent: ErrorEventConstructor = eventClass<ErrorEventInit, Omit
     message: toText(message, where, 'message'),
   }),
 ) as ErrorEventConstructor
-
-defineKind(MessageEvent, 'ventuno.MessageEvent')
-defineKind(CloseEvent, 'ventuno.CloseEvent')
-defineKind(ErrorEvent, 'ventuno.ErrorEvent')

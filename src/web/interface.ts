@@ -1,25 +1,23 @@
 /** Gives a class the shape that Web IDL asks of an interface. */
 import type { InspectOptions } from 'node:util'
 import { loadUtil } from '../base/node/lazy-modules.ts'
+import { defineKind } from '../base/object/kind.ts'
 import { illegalInvocation } from './idl.ts'
 
 /** `util.inspect.custom`, by its documented name. */
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
-
-/** `dispose` is missing before Node 20.4, `asyncDispose` in early versions of Node 20. */
-const { dispose, asyncDispose } = Symbol as { dispose?: symbol; asyncDispose?: symbol }
 
 interface Interface {
   readonly name: string
   readonly prototype: object
 }
 
-/** Makes members enumerable, gives objects a tag, and keeps the name, which a bundler may change. */
+/** Makes members enumerable, gives objects a tag, and registers the class under its name. */
 export function defineInterface(declared: Interface, name: string): void {
   showMembers(declared.prototype, ['constructor'])
   showMembers(declared, ['length', 'name', 'prototype'])
   setTag(declared.prototype, name)
-  Object.defineProperty(declared, 'name', { value: name, configurable: true })
+  defineKind(declared, `ventuno.${name}`)
 }
 
 function showMembers(owner: object, hidden: readonly string[]): void {
@@ -80,16 +78,6 @@ export function defineReferencing<T extends object>(
       },
     })
   }
-}
-
-/** What the end of a block with `using` calls. */
-export function defineDispose<T extends object>(prototype: T, value: (this: T) => void): void {
-  if (dispose !== undefined) Object.defineProperty(prototype, dispose, { value })
-}
-
-/** What the end of a block with `await using` calls. */
-export function defineAsyncDispose<T extends object>(prototype: T, value: (this: T) => Promise<void>): void {
-  if (asyncDispose !== undefined) Object.defineProperty(prototype, asyncDispose, { value })
 }
 
 /** Sets the output of `console.log` for a class whose members are getters. */

@@ -1,6 +1,5 @@
 /** `WebSocketError` (WHATWG WebSockets §4.3): a failure with the code and reason of a close frame. */
 import { atob } from 'node:buffer'
-import { defineKind } from '../base/object/kind.ts'
 import { isSendable, NORMAL } from '../protocol/websocket/close-code.ts'
 import { MAX_CONTROL_PAYLOAD } from '../protocol/websocket/constants.ts'
 import { asString, toDictionary } from '../web/idl.ts'
@@ -100,5 +99,3 @@ export class WebSocketError extends RuntimeDOMException {
     defineInterface(WebSocketError, 'WebSocketError')
   }
 }
-
-defineKind(WebSocketError, 'ventuno.WebSocketError')

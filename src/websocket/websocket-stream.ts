@@ -8,12 +8,11 @@ import { AbortLink } from '../base/abort/abort-link.ts'
 import type { AbortSource } from '../base/abort/signal.ts'
 import { ignoreError } from '../base/error/ignore-error.ts'
 import { Deferred } from '../base/loop/deferred.ts'
-import { defineKind } from '../base/object/kind.ts'
 import { ownMembers } from '../base/object/own-options.ts'
 import { ABNORMAL, isSendable } from '../protocol/websocket/close-code.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import { requireArguments, toDictionary, toSequence, toSignal } from '../web/idl.ts'
-import { defineAsyncDispose, defineInterface } from '../web/interface.ts'
+import { defineInterface } from '../web/interface.ts'
 import { publishClose, publishOpen } from './channels.ts'
 import { type Closure, WebSocketConnection } from './connection.ts'
 import { dispatcherOf, limitsOf } from './dispatcher-limits.ts'
@@ -142,6 +141,13 @@ export class WebSocketStream {
     this.#close(readCloseInfo(closeInfo, 'WebSocketStream.close'))
   }
 
+  /** Closes the connection, and waits for that. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close()
+    // The end of a block is not the place to report how the server has closed.
+    await this.closed.catch(ignoreError)
+  }
+
   #close({ closeCode, reason }: CheckedCloseInfo): void {
     const state = this.#state
     if (state.at === 'connecting') {
@@ -226,15 +232,8 @@ export class WebSocketStream {
 
   static {
     defineInterface(WebSocketStream, 'WebSocketStream')
-    defineAsyncDispose(WebSocketStream.prototype, async function () {
-      this.close()
-      // The end of a block is not the place to report how the server has closed.
-      await this.closed.catch(ignoreError)
-    })
   }
 }
-
-defineKind(WebSocketStream, 'ventuno.WebSocketStream')
 
 function uncleanClosure(closeCode: number, reason: string, cause: Error | null): WebSocketError {
   return endedWith('unclean close', { closeCode, reason }, cause)

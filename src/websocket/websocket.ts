@@ -7,7 +7,6 @@ import { isArrayBuffer, isSharedArrayBuffer } from 'node:util/types'
 import { sourceBytes } from '../base/bytes/source-bytes.ts'
 import { runIn } from '../base/loop/call-context.ts'
 import { runtimeSetImmediate } from '../base/loop/runtime-turns.ts'
-import { defineKind } from '../base/object/kind.ts'
 import { ABNORMAL, NORMAL } from '../protocol/websocket/close-code.ts'
 import { MAX_CONTROL_PAYLOAD } from '../protocol/websocket/constants.ts'
 import type { Agreement } from '../protocol/websocket/handshake.ts'
@@ -202,8 +201,6 @@ class SocketTarget extends EventTarget {
  * socket.addEventListener('message', ({ data }) => console.log(data))
  */
 export const WebSocket: typeof declared.WebSocket = SocketTarget
-
-defineKind(WebSocket, 'ventuno.WebSocket')
 
 /**
  * Sends a ping while the socket is open. The answer is seen on the channel `undici:websocket:pong`.
