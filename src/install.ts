@@ -3,7 +3,11 @@
  * in the package touches a global, and nothing does so at import.
  */
 import { EventSource } from './event-source/event-source.ts'
-import { FormData, fetch, Headers, Request, Response } from './fetch/index.ts'
+import { fetch } from './fetch/fetch.ts'
+import { FormData } from './fetch/form/runtime-form-data.ts'
+import { Headers } from './fetch/headers/headers.ts'
+import { Request } from './fetch/request.ts'
+import { Response } from './fetch/response.ts'
 import { CloseEvent, ErrorEvent, MessageEvent } from './web/events.ts'
 import { WebSocket } from './websocket/websocket.ts'
 

@@ -18,6 +18,7 @@ export type {
   StreamOptions,
 } from './api/stream.ts'
 export type { UpgradeCallback, UpgradeData, UpgradeOptions } from './api/upgrade.ts'
+export { getGlobalOrigin, setGlobalOrigin } from './base/address/global-origin.ts'
 export type { BodyMixin, DumpOptions } from './body/mixin.ts'
 export type { BodyReadable } from './body/readable.ts'
 export type { CacheMethods, CacheOptions } from './cache/options.ts'
@@ -98,7 +99,6 @@ export type {
   BodyInit,
   FormDataEntryValue,
   HeadersInit,
-  ReferrerPolicy,
   RequestCache,
   RequestCredentials,
   RequestDestination,
@@ -111,18 +111,15 @@ export type {
   ResponseInit,
   ResponseRedirectStatus,
   ResponseType,
-} from './fetch/index.ts'
-export {
-  FormData,
-  fetch,
-  getGlobalOrigin,
-  Headers,
-  Request,
-  Response,
-  setGlobalOrigin,
-} from './fetch/index.ts'
+} from './fetch/declared-classes.ts'
+export { fetch } from './fetch/fetch.ts'
+export { FormData } from './fetch/form/runtime-form-data.ts'
+export { Headers } from './fetch/headers/headers.ts'
+export type { ReferrerPolicy } from './fetch/headers/referrer.ts'
 export type { MIMEType } from './fetch/mime/mime-functions.ts'
 export { parseMIMEType, serializeAMimeType } from './fetch/mime/mime-functions.ts'
+export { Request } from './fetch/request.ts'
+export { Response } from './fetch/response.ts'
 export type { UrlInput, UrlParts, WithUrl } from './global/global-api.ts'
 export { connect, pipeline, request, stream, upgrade } from './global/global-api.ts'
 export { getGlobalDispatcher, setGlobalDispatcher } from './global/global-dispatcher.ts'

@@ -103,6 +103,8 @@ export interface RequestInit extends Extensions {
   signal?: AbortSignal | null | undefined
 }
 
+export type { RequestInit as RequestInitWithDispatcher }
+
 /** Options of our `fetch` and `Request`: those of the standard, and the dispatcher with its timeouts. */
 export interface RequestSettings extends Extensions {
   /** Not allowed with GET and HEAD. Streams and iterables require `duplex`. */
@@ -186,6 +188,9 @@ export type RequestInput = RequestInfo | RequestLike
 
 /** The kind of a response. */
 export type ResponseType = 'basic' | 'cors' | 'default' | 'error' | 'opaque' | 'opaqueredirect'
+
+/** The statuses that `Response.redirect` accepts. */
+export type ResponseRedirectStatus = 301 | 302 | 303 | 307 | 308
 
 /** Options of `Response` that every implementation takes. */
 export interface ResponseInit {

@@ -20,7 +20,7 @@ import type {
 } from './declared-classes.ts'
 import { HeaderList } from './headers/header-list.ts'
 import { fillHeaders } from './headers/headers.ts'
-import { REFERRER_POLICIES, type ReferrerPolicy } from './headers/referrer.ts'
+import { REFERRER_POLICIES, type Referrer, type ReferrerPolicy } from './headers/referrer.ts'
 import type { UrlParts } from './url/url-parts.ts'
 
 const MODES = ['navigate', 'same-origin', 'no-cors', 'cors'] as const
@@ -32,57 +32,29 @@ const PRIORITIES = ['high', 'low', 'auto'] as const
 const POLICIES = ['', ...REFERRER_POLICIES] as const
 
 /** A request, as the fetch algorithm sees it. */
-export interface RequestRecord {
-  method: string
-  url: UrlParts
-  headers: HeaderList
-  body: Body | null
-  mode: RequestMode
-  credentials: RequestCredentials
-  cache: RequestCache
-  redirect: RequestRedirect
-  /** A URL, or one of the two keywords. */
-  referrer: 'client' | 'no-referrer' | URL
-  referrerPolicy: ReferrerPolicy
-  integrity: string
-  keepalive: boolean
-  signal: AbortSource | null
-  dispatcher: Dispatching | null
-  headersTimeout: number | null
-  bodyTimeout: number | null
-  requestBodyTimeout: number | null
-}
+export type RequestRecord = ReturnType<typeof newRecord>
 
-export function newRecord(url: UrlParts): RequestRecord {
+export function newRecord(url: UrlParts) {
   return {
     method: 'GET',
-    url,
-    headers: new HeaderList(),
-    body: null,
-    mode: 'cors',
-    credentials: 'same-origin',
-    cache: 'default',
-    redirect: 'follow',
-    referrer: 'client',
-    referrerPolicy: '',
+    url: url as UrlParts,
+    headers: new HeaderList() as HeaderList,
+    body: null as Body | null,
+    mode: 'cors' as RequestMode,
+    credentials: 'same-origin' as RequestCredentials,
+    cache: 'default' as RequestCache,
+    redirect: 'follow' as RequestRedirect,
+    referrer: 'client' as Referrer,
+    referrerPolicy: '' as ReferrerPolicy,
     integrity: '',
     keepalive: false,
-    signal: null,
-    dispatcher: null,
-    headersTimeout: null,
-    bodyTimeout: null,
-    requestBodyTimeout: null,
+    signal: null as AbortSource | null,
+    dispatcher: null as Dispatching | null,
+    headersTimeout: null as number | null,
+    bodyTimeout: null as number | null,
+    requestBodyTimeout: null as number | null,
   }
 }
-
-/** The members of `init`, converted to their types; undefined if not given. */
-interface ReadInit {
-  readonly body: unknown
-  readonly duplex: 'half' | undefined
-  readonly headers: unknown
-}
-
-const NOTHING: ReadInit = { body: undefined, duplex: undefined, headers: undefined }
 
 /**
  * Applies `init` to a record, which may come from another request. Members that `init` does not set keep
@@ -90,20 +62,7 @@ const NOTHING: ReadInit = { body: undefined, duplex: undefined, headers: undefin
  * `navigate`, which it would reset, too.
  */
 export function applyInit(record: RequestRecord, init: RequestSettings | null): RequestRecord {
-  const read = init === null ? NOTHING : readInit(record, init)
-  if (read.headers !== undefined) {
-    record.headers = new HeaderList()
-    fillHeaders(record.headers, read.headers)
-  }
-  const hasBody = (read.body !== undefined && read.body !== null) || record.body !== null
-  if (hasBody && (record.method === 'GET' || record.method === 'HEAD')) {
-    throw new TypeError('Request with GET/HEAD method cannot have body.')
-  }
-  if (read.body !== undefined && read.body !== null) setBody(record, read.body, read.duplex)
-  return record
-}
-
-function readInit(record: RequestRecord, init: RequestSettings): ReadInit {
+  if (init === null) return record
   const {
     body,
     bodyTimeout,
@@ -150,7 +109,7 @@ function readInit(record: RequestRecord, init: RequestSettings): ReadInit {
   }
   if (cache !== undefined) record.cache = toEnum(cache, CACHES, 'RequestInit')
   if (credentials !== undefined) record.credentials = toEnum(credentials, CREDENTIALS, 'RequestInit')
-  const half = duplex === undefined ? undefined : toEnum(duplex, DUPLEXES, 'RequestInit')
+  if (duplex !== undefined) toEnum(duplex, DUPLEXES, 'RequestInit')
   if (integrity !== undefined) record.integrity = toText(integrity, 'RequestInit', 'integrity')
   if (keepalive !== undefined) record.keepalive = Boolean(keepalive)
   if (method !== undefined) record.method = toMethod(method)
@@ -177,10 +136,19 @@ function readInit(record: RequestRecord, init: RequestSettings): ReadInit {
   if (record.mode === 'no-cors' && !SAFE_METHODS.has(record.method)) {
     throw new TypeError(`'${record.method} is unsupported in no-cors mode.`)
   }
-  return { body, duplex: half, headers }
+  if (headers !== undefined) {
+    record.headers = new HeaderList()
+    fillHeaders(record.headers, headers)
+  }
+  const hasBody = body !== undefined && body !== null
+  if ((hasBody || record.body !== null) && (record.method === 'GET' || record.method === 'HEAD')) {
+    throw new TypeError('Request with GET/HEAD method cannot have body.')
+  }
+  if (hasBody) setBody(record, body, duplex !== undefined)
+  return record
 }
 
-function setBody(record: RequestRecord, value: unknown, duplex: 'half' | undefined): void {
+function setBody(record: RequestRecord, value: unknown, isHalfDuplex: boolean): void {
   if (record.keepalive && isOnce(value)) throw new TypeError('keepalive')
   const { body, type } = extractBody(value, 'Request')
   if (type !== null && !record.headers.has('content-type')) {
@@ -188,7 +156,7 @@ function setBody(record: RequestRecord, value: unknown, duplex: 'half' | undefin
   }
   // One without an origin can be read only once.
   if (body.origin === null) {
-    if (duplex === undefined) {
+    if (!isHalfDuplex) {
       throw new TypeError('RequestInit: duplex option is required when sending a body.')
     }
     if (record.mode !== 'same-origin' && record.mode !== 'cors') {
@@ -233,7 +201,7 @@ function toMethod(given: string): string {
   return method
 }
 
-function toReferrer(text: string): RequestRecord['referrer'] {
+function toReferrer(text: string): Referrer {
   if (text === '') return 'no-referrer'
   const base = getGlobalOrigin()
   let url: URL

@@ -4,7 +4,6 @@
 import type { ReadableStream } from 'node:stream/web'
 import type { AbortSource } from '../base/abort/signal.ts'
 import { shownUrl } from '../base/address/parse-url.ts'
-import { defineKind } from '../base/object/kind.ts'
 import { withoutPollution } from '../base/object/own-options.ts'
 import { shared } from '../base/object/shared.ts'
 import type { Dispatching } from '../request/dispatching.ts'
@@ -138,7 +137,6 @@ class FetchRequest {
 /** A request that `fetch` can send. */
 export const Request: typeof declared.Request = FetchRequest
 
-defineKind(Request, 'ventuno.Request')
 const SHOWN = [
   'method',
   'url',
@@ -238,7 +236,7 @@ function ofForeign(
   if (!isUsed && request.body !== null && request.body !== undefined) {
     record.body = extractBody(request.body, 'Request').body
   }
-  applyInit(record, init)
+  applyInit(record, init ?? {})
   if (isUsed && record.body === null) throw alreadyUsed()
   return record
 }

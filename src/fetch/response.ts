@@ -3,7 +3,6 @@
 
 import type { ReadableStream } from 'node:stream/web'
 import { shownUrl } from '../base/address/parse-url.ts'
-import { defineKind } from '../base/object/kind.ts'
 import { withoutPollution } from '../base/object/own-options.ts'
 import {
   illegalInvocation,
@@ -24,16 +23,7 @@ import { fillHeaders, type Headers, type HeadersGuard, makeHeaders } from './hea
 import { partsOf } from './url/url-parts.ts'
 
 /** A response, as the fetch algorithm creates it. */
-export interface ResponseRecord {
-  readonly type: declared.ResponseType
-  readonly status: number
-  readonly statusText: string
-  readonly headers: HeaderList
-  readonly guard: HeadersGuard
-  /** The last URL, without its fragment. */
-  readonly url: string
-  readonly redirected: boolean
-}
+export type ResponseRecord = Readonly<typeof DEFAULT>
 
 /** Statuses of responses without a body. */
 export const NULL_BODY_STATUSES: ReadonlySet<number> = new Set([101, 103, 204, 205, 304])
@@ -43,21 +33,21 @@ const NO_INIT: declared.ResponseSettings = {}
 
 const REASON_PHRASE = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** The record of a response that was created, not received. */
-function madeHere(changes: Partial<ResponseRecord>): ResponseRecord {
-  return {
-    type: 'default',
-    status: 200,
-    statusText: '',
-    headers: new HeaderList(),
-    guard: 'none',
-    url: '',
-    redirected: false,
-    ...changes,
-  }
+const DEFAULT = {
+  type: 'default' as declared.ResponseType,
+  status: 200,
+  statusText: '',
+  headers: new HeaderList() as HeaderList,
+  guard: 'none' as HeadersGuard,
+  /** The last URL, without its fragment. */
+  url: '',
+  redirected: false,
 }
 
-const DEFAULT = madeHere({})
+/** The record of a response that was created, not received. */
+function madeHere(changes: Partial<ResponseRecord>): ResponseRecord {
+  return { ...DEFAULT, headers: new HeaderList(), ...changes }
+}
 
 /** Passed to the constructor only from within this package. */
 const INTERNAL = Symbol('internal')
@@ -189,7 +179,6 @@ class FetchResponse {
 export const Response: typeof declared.Response = FetchResponse
 
 defineInterface(Response, 'Response')
-defineKind(Response, 'ventuno.Response')
 showInspected(Response.prototype, 'Response', (response) => {
   const { status, statusText, headers, body, bodyUsed, ok, redirected, type, url } = response as Response
   return { status, statusText, headers, body, bodyUsed, ok, redirected, type, url }

@@ -14,7 +14,7 @@ const run = promisify(execFile)
 
 const GLOBAL = sourceUrl('src/global/global-dispatcher.ts')
 const AGENT = sourceUrl('src/dispatcher/agent.ts')
-const FETCH = sourceUrl('src/fetch/index.ts')
+const FETCH = sourceUrl('src/index.ts')
 const API = sourceUrl('src/global/global-api.ts')
 
 const PRELUDE = `

@@ -123,8 +123,6 @@ export function teeStream(stream: ReadableStream): [ReadableStream, ReadableStre
   const controllers: ReadableStreamDefaultController[] = []
   const reasons: unknown[] = []
   const cancelled = [false, false]
-  let reading = false
-  let again = false
   const bothCancelled = new Deferred()
 
   const each = (act: (controller: ReadableStreamDefaultController, index: number) => void): void => {
@@ -133,15 +131,9 @@ export function teeStream(stream: ReadableStream): [ReadableStream, ReadableStre
     })
   }
   const fail = (error: unknown): void => each((controller) => controller.error(error))
-  const pull = async (): Promise<void> => {
-    if (reading) {
-      again = true
-      return
-    }
-    reading = true
+  const read = async (): Promise<void> => {
     try {
       const { done, value } = await reader.read()
-      reading = false
       if (done) {
         each((controller) => controller.close())
         bothCancelled.resolve()
@@ -149,16 +141,18 @@ export function teeStream(stream: ReadableStream): [ReadableStream, ReadableStre
       }
       const copy = cancelled[1] ? undefined : structuredClone(value)
       each((controller, index) => controller.enqueue(index === 0 ? value : copy))
-      if (again) {
-        again = false
-        await pull()
-      }
     } catch (error) {
-      reading = false
       fail(error)
       reader.cancel(error).catch(ignoreError)
       bothCancelled.resolve()
     }
+  }
+  let reading: Promise<void> | null = null
+  const pull = (): Promise<void> => {
+    reading ??= read().finally(() => {
+      reading = null
+    })
+    return reading
   }
   const branch = (index: number): ReadableStream => {
     const { ReadableStream } = loadWebStreams()

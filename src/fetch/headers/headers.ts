@@ -5,7 +5,6 @@
  */
 
 import { isProxy } from 'node:util/types'
-import { defineKind } from '../../base/object/kind.ts'
 import { setOwn } from '../../base/object/own-record.ts'
 import { isFieldValue } from '../../protocol/ascii.ts'
 import { isFieldName, lowerCaseName, lowerCaseToken } from '../../protocol/header-names.ts'
@@ -56,61 +55,55 @@ export const Headers: typeof declared.Headers = class Headers {
   }
 
   append(name: string, value: string): void {
-    checkCall(this, arguments.length, 2, 'Headers.append')
+    const list = listFor(this, arguments.length, 2, 'Headers.append')
     const [field, text] = checkedField('Headers.append', name, value)
     this.#refuseWrites()
-    this.#list.append(field, lowerCaseName(field), text)
+    list.append(field, lowerCaseName(field), text)
   }
 
   delete(name: string): void {
-    checkCall(this, arguments.length, 1, 'Headers.delete')
+    const list = listFor(this, arguments.length, 1, 'Headers.delete')
     const lower = checkedName('Headers.delete', name)
     this.#refuseWrites()
-    this.#list.delete(lower)
+    list.delete(lower)
   }
 
   get(name: string): string | null {
-    checkCall(this, arguments.length, 1, 'Headers.get')
-    return this.#list.get(checkedName('Headers.get', name))
+    return listFor(this, arguments.length, 1, 'Headers.get').get(checkedName('Headers.get', name))
   }
 
   has(name: string): boolean {
-    checkCall(this, arguments.length, 1, 'Headers.has')
-    return this.#list.has(checkedName('Headers.has', name))
+    return listFor(this, arguments.length, 1, 'Headers.has').has(checkedName('Headers.has', name))
   }
 
   set(name: string, value: string): void {
-    checkCall(this, arguments.length, 2, 'Headers.set')
+    const list = listFor(this, arguments.length, 2, 'Headers.set')
     const [field, text] = checkedField('Headers.set', name, value)
     this.#refuseWrites()
-    this.#list.set(field, lowerCaseName(field), text)
+    list.set(field, lowerCaseName(field), text)
   }
 
   getSetCookie(): string[] {
-    checkReceiver(this)
-    return this.#list.setCookies()
+    return listFor(this, 0, 0, '').setCookies()
   }
 
   keys(): WebIterator<string> {
-    checkReceiver(this)
-    return new Iteration(this.#list, 'key') as unknown as WebIterator<string>
+    return iterate(this, ([name]) => name)
   }
 
   values(): WebIterator<string> {
-    checkReceiver(this)
-    return new Iteration(this.#list, 'value') as unknown as WebIterator<string>
+    return iterate(this, ([, value]) => value)
   }
 
   entries(): WebIterator<[string, string]> {
-    checkReceiver(this)
-    return new Iteration(this.#list, 'entry') as unknown as WebIterator<[string, string]>
+    return iterate(this, ([name, value]) => [name, value])
   }
 
   forEach(
     callback: (value: string, name: string, headers: Headers) => void,
     thisArgument: unknown = undefined,
   ): void {
-    checkCall(this, arguments.length, 1, 'Headers.forEach')
+    listFor(this, arguments.length, 1, 'Headers.forEach')
     if (typeof callback !== 'function') {
       throw new TypeError("Failed to execute 'forEach' on 'Headers': parameter 1 is not of type 'Function'.")
     }
@@ -127,7 +120,6 @@ export const Headers: typeof declared.Headers = class Headers {
 const { entries } = Headers.prototype
 defineIterator(Headers.prototype, entries)
 defineInterface(Headers, 'Headers')
-defineKind(Headers, 'ventuno.Headers')
 showInspected(Headers.prototype, 'Headers', (headers) => {
   const shown: Record<string, string | string[]> = {}
   listIn(headers)?.forEach((name, _lower, value) => {
@@ -137,13 +129,11 @@ showInspected(Headers.prototype, 'Headers', (headers) => {
 })
 
 /** A private method would throw, too, but with the message of the JavaScript engine. */
-function checkReceiver(receiver: object): void {
-  if (listIn(Object(receiver)) === null) throw illegalInvocation()
-}
-
-function checkCall(receiver: object, found: number, needed: number, where: string): void {
-  checkReceiver(receiver)
+function listFor(receiver: object, found: number, needed: number, where: string): HeaderList {
+  const list = listIn(Object(receiver))
+  if (list === null) throw illegalInvocation()
   requireArguments(found, needed, where)
+  return list
 }
 
 /** Appends all of `init`. Throws if something in it is not a valid field. */
@@ -172,8 +162,6 @@ function appendAll(list: HeaderList, name: string, lower: string, value: string 
   if (typeof value === 'string') list.append(name, lower, value)
   else for (const one of value) list.append(name, lower, one)
 }
-
-type Field = readonly [name: string, value: string]
 
 /**
  * Everything is converted before anything is checked, as Web IDL says. `iterator` is read once by the caller.
@@ -208,52 +196,32 @@ function iterated(value: object, method: unknown): Iterable<unknown> {
   return { [Symbol.iterator]: () => Reflect.apply(method as () => Iterator<unknown>, value, []) }
 }
 
+/** As long as all fields are plain, the list keeps them in one object. */
 function fillFromRecord(list: HeaderList, init: Record<PropertyKey, unknown>): void {
-  // A proxy can observe the order of these reads. Other objects are read in a faster way.
-  if (isProxy(init) || Object.getOwnPropertySymbols(init).length > 0) {
-    for (const [name, value] of convertRecord(init, Reflect.ownKeys(init))) appendChecked(list, name, value)
-    return
-  }
-  // Each member is read once, for a getter may answer differently the next time.
+  // A proxy can observe the order of the reads. Other objects are read in a faster way.
+  const isSimple = !isProxy(init) && Object.getOwnPropertySymbols(init).length === 0
+  const names = isSimple ? Object.keys(init) : Reflect.ownKeys(init)
   const plain: Record<string, string> = {}
-  const names = Object.keys(init)
-  for (let i = 0; i < names.length; i++) {
-    const name = names[i]!
-    // The name first: that of an odd field is converted before its value is read.
-    const value = list.isEmpty && isPlainName(name) ? init[name] : NOT_READ
-    if (typeof value === 'string' && isPlainValue(value)) {
-      plain[name] = value
-      continue
-    }
-    const rest = convertRecord(init, names.slice(i), value)
-    for (const key of Object.keys(plain)) appendChecked(list, key, plain[key]!)
-    for (const [key, text] of rest) appendChecked(list, key, text)
+  /** From the first field on that is not plain. Nothing is checked before all are converted. */
+  const others: [name: string, value: string][] = []
+  let isPlain = isSimple && list.isEmpty
+  for (const name of names) {
+    isPlain &&= isPlainName(name as string)
+    if (!isPlain && !Object.prototype.propertyIsEnumerable.call(init, name)) continue
+    // The name of a field is converted before its value is read, and a value is read once.
+    const field = isPlain ? (name as string) : toByteString(name, CONSTRUCTOR, `Key ${String(name)} in init`)
+    const value = init[name]
+    const isString = typeof value === 'string'
+    isPlain &&= isString && isPlainValue(value)
+    if (isPlain) plain[field] = value as string
+    else others.push([field, toByteString(value, CONSTRUCTOR, isString ? '' : `init["${field}"]`)])
+  }
+  if (isPlain) {
+    if (names.length > 0) list.keep(plain)
     return
   }
-  if (names.length > 0) list.keep(plain)
-}
-
-const NOT_READ = Symbol('not read')
-
-/**
- * The enumerable members with these names: each name and value is converted when it is read, and nothing is
- * checked before all are. `first` is the value of the first one if it has been read.
- */
-function convertRecord(
-  init: Record<PropertyKey, unknown>,
-  names: readonly PropertyKey[],
-  first: unknown = NOT_READ,
-): readonly Field[] {
-  const fields: Field[] = []
-  for (const [index, name] of names.entries()) {
-    const isRead = index === 0 && first !== NOT_READ
-    if (!isRead && !Object.prototype.propertyIsEnumerable.call(init, name)) continue
-    const field = toByteString(name, CONSTRUCTOR, `Key ${String(name)} in init`)
-    const value = isRead ? first : init[name]
-    const isString = typeof value === 'string'
-    fields.push([field, toByteString(value, CONSTRUCTOR, isString ? '' : `init["${field}"]`)])
-  }
-  return fields
+  for (const name of Object.keys(plain)) appendChecked(list, name, plain[name]!)
+  for (const [name, value] of others) appendChecked(list, name, value)
 }
 
 /** Whether only the same spelling equals a name. */
@@ -302,30 +270,30 @@ function isHttpSpace(code: number): boolean {
   return code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d
 }
 
-type IterationKind = 'key' | 'value' | 'entry'
-
 /** Reads the current list at every step, so a field added during the iteration may still be visited. */
 class Iteration {
   readonly #list: HeaderList
-  readonly #kind: IterationKind
+  readonly #pick: (pair: HeaderPair) => unknown
   #index = 0
 
-  constructor(list: HeaderList, kind: IterationKind) {
+  constructor(list: HeaderList, pick: (pair: HeaderPair) => unknown) {
     this.#list = list
-    this.#kind = kind
+    this.#pick = pick
   }
 
-  next(): IteratorResult<string | HeaderPair, undefined> {
+  next(): IteratorResult<unknown, undefined> {
     if (!(#list in this)) {
       throw new TypeError("'next' called on an object that does not implement interface Headers Iterator.")
     }
     const pair = this.#list.sorted()[this.#index]
     if (pair === undefined) return { value: undefined, done: true }
     this.#index++
-    const [name, value] = pair
-    if (this.#kind === 'entry') return { value: [name, value], done: false }
-    return { value: this.#kind === 'key' ? name : value, done: false }
+    return { value: this.#pick(pair), done: false }
   }
+}
+
+function iterate<T>(headers: object, pick: (pair: HeaderPair) => T): WebIterator<T> {
+  return new Iteration(listFor(headers, 0, 0, ''), pick) as unknown as WebIterator<T>
 }
 
 const IteratorPrototype: object = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]()))

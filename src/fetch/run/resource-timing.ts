@@ -15,79 +15,63 @@ type Mark = (
   delivery: string,
 ) => void
 
-/** The times of one fetch, by the names that the runtime looks for. Most entries are never looked at. */
+/** What is known of one fetch. */
 class TimingInfo {
-  readonly #timings: Timings | null
-  readonly #trail: Trail | null
+  readonly timings: Timings | null
+  readonly trail: Trail | null
   readonly endTime: number
   readonly encodedBodySize: number
   readonly decodedBodySize: number
 
-  constructor(
-    timings: Timings | null,
-    trail: Trail | null,
-    encodedBodySize: number,
-    decodedBodySize: number,
-  ) {
-    this.#timings = timings
-    this.#trail = trail
+  constructor(timings: Timings | null, trail: Trail | null, encodedSize: number, decodedSize: number) {
+    this.timings = timings
+    this.trail = trail
     // Third-party dispatchers report no timings: then only the end is known.
     this.endTime = timings?.end ?? now()
-    this.encodedBodySize = encodedBodySize
-    this.decodedBodySize = decodedBodySize
+    this.encodedBodySize = encodedSize
+    this.decodedBodySize = decodedSize
   }
+}
 
-  get startTime(): number {
-    const trail = this.#trail
-    return trail !== null && trail.startTime > 0 ? trail.startTime : this.postRedirectStartTime
-  }
-
-  get redirectStartTime(): number {
-    return this.#trail?.redirectStart ?? 0
-  }
-
-  get redirectEndTime(): number {
-    return this.#trail?.redirectEnd ?? 0
-  }
-
-  get postRedirectStartTime(): number {
-    return this.#timings?.queued ?? this.endTime
-  }
-
-  get finalServiceWorkerStartTime(): number {
-    return 0
-  }
-
-  get finalNetworkRequestStartTime(): number {
-    return this.#timings?.sent ?? this.postRedirectStartTime
-  }
-
-  get finalNetworkResponseStartTime(): number {
-    return this.#timings?.firstByte ?? this.endTime
-  }
-
-  get finalConnectionTimingInfo(): object {
-    const begin = this.postRedirectStartTime
-    const connected = this.#timings?.connect ?? begin
-    const secured = this.#timings?.secured ?? null
-    return {
-      domainLookupStartTime: begin,
-      domainLookupEndTime: begin,
-      connectionStartTime: begin,
-      connectionEndTime: secured ?? connected,
-      secureConnectionStartTime: secured === null ? begin : connected,
-      ALPNNegotiatedProtocol: '',
-    }
-  }
-
+/** By the names that the runtime reads. Computed on demand, because most entries are never looked at. */
+const MEMBERS: Record<string, (info: TimingInfo) => unknown> = {
+  startTime: (info) => info.trail?.startTime || begin(info),
+  redirectStartTime: ({ trail }) => trail?.redirectStart ?? 0,
+  redirectEndTime: ({ trail }) => trail?.redirectEnd ?? 0,
+  postRedirectStartTime: begin,
+  finalServiceWorkerStartTime: () => 0,
+  finalNetworkRequestStartTime: (info) => info.timings?.sent ?? begin(info),
+  finalNetworkResponseStartTime: ({ timings, endTime }) => timings?.firstByte ?? endTime,
+  finalConnectionTimingInfo: connectionTiming,
   // The runtime reads the sizes under these names from its argument for the body.
+  encodedSize: ({ encodedBodySize }) => encodedBodySize,
+  decodedSize: ({ decodedBodySize }) => decodedBodySize,
+}
 
-  get encodedSize(): number {
-    return this.encodedBodySize
-  }
+for (const [name, read] of Object.entries(MEMBERS)) {
+  Object.defineProperty(TimingInfo.prototype, name, {
+    get(this: TimingInfo): unknown {
+      return read(this)
+    },
+  })
+}
 
-  get decodedSize(): number {
-    return this.decodedBodySize
+/** When the request that was answered was queued. */
+function begin({ timings, endTime }: TimingInfo): number {
+  return timings?.queued ?? endTime
+}
+
+function connectionTiming(info: TimingInfo): object {
+  const start = begin(info)
+  const connected = info.timings?.connect ?? start
+  const secured = info.timings?.secured ?? null
+  return {
+    domainLookupStartTime: start,
+    domainLookupEndTime: start,
+    connectionStartTime: start,
+    connectionEndTime: secured ?? connected,
+    secureConnectionStartTime: secured === null ? start : connected,
+    ALPNNegotiatedProtocol: '',
   }
 }
 
@@ -96,13 +80,13 @@ export function reportTiming(
   trail: Trail | null,
   timings: Timings | null,
   status: number,
-  encodedBodySize: number,
-  decodedBodySize: number,
+  encodedSize: number,
+  decodedSize: number,
 ): void {
   // Looked up on the global object, because a measuring program or a test environment may have replaced it.
   const clock = globalThis.performance as unknown as { markResourceTiming?: Mark } | undefined
   if (typeof clock?.markResourceTiming !== 'function') return
-  const info = new TimingInfo(timings, trail, encodedBodySize, decodedBodySize)
+  const info = new TimingInfo(timings, trail, encodedSize, decodedSize)
   const first = trail === null ? url : trail.first
   try {
     clock.markResourceTiming(info, first.href, 'fetch', globalThis, '', info, status, '')
