@@ -136,6 +136,11 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
     return this.#state === 'failed'
   }
 
+  /** All of the response has come. */
+  protected get isComplete(): boolean {
+    return this.#state === 'ended'
+  }
+
   /** A falsy value comes back as null, whatever its type says. */
   protected get opaque(): TOpaque {
     return (this.opts.opaque || null) as TOpaque

@@ -169,7 +169,6 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> {
   readonly #handle: PipelineHandlerFunction<TOpaque>
   #response: ResponseSide | null = null
   #yielded: Yielded | null = null
-  #complete = false
 
   constructor(opts: PipelineOptions<TOpaque>, handle: PipelineHandlerFunction<TOpaque>) {
     super(opts, new AsyncResource('UNDICI_PIPELINE'))
@@ -190,7 +189,6 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> {
   }
 
   protected override onFinalEnd(): void {
-    this.#complete = true
     if (this.#response?.destroyed === false) this.#response.push(null)
   }
 
@@ -201,7 +199,7 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> {
   /** The Duplex is all that the caller has: its end is the end of the request and of the response. */
   onDuplexDestroyed(error: Error | null): void {
     // Even if it ended well but early: the unread rest of the response would hold the connection.
-    if (!this.#complete) this.fail(error ?? new RequestAbortedError())
+    if (!this.isComplete) this.fail(error ?? new RequestAbortedError())
     this.#response?.destroy(error ?? undefined)
     if (this.#yielded?.destroyed === false) destroyQuietly(this.#yielded, error)
     this.request.destroy(error ?? undefined)
@@ -218,7 +216,7 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> {
   }
 
   protected override onFailure(error: unknown): void {
-    this.duplex.destroy(error as Error)
+    destroyQuietly(this.duplex, error)
   }
 
   protected override onFinalHead(

@@ -15,6 +15,7 @@ import {
   type Timings,
 } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
+import { DiscardedBody } from '../relay/discarded-body.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
@@ -88,6 +89,8 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
   #settled = false
   /** Null before the head, and again when the Writable is done. */
   #target: Target | null = null
+  /** Null unless the Writable has ended before the response. */
+  #rest: DiscardedBody | null = null
   /** A failure after the Writable closed by itself: the Writable's own error follows, and is reported instead. */
   #explained: { readonly error: unknown } | null = null
 
@@ -107,13 +110,15 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
   }
 
   onResponseData(controller: DispatchController, chunk: Buffer): void {
-    if (this.failed || this.#target === null) return
+    if (this.failed) return
     this.controller = controller
-    if (this.#target.write(chunk) === false) this.pause()
+    if (this.#target === null) this.#rest?.take(chunk.length)
+    else if (this.#target.write(chunk) === false) this.pause()
   }
 
   /** The signal goes on working until the Writable has finished: it may never do so. */
   protected override onFinalEnd(trailers: HeaderObject): void {
+    this.#rest?.stop()
     copyFields(this.#trailers, trailers)
     this.#target?.end()
   }
@@ -129,6 +134,7 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
   }
 
   protected override onFailure(error: unknown): void {
+    this.#rest?.stop()
     const target = this.#target
     this.#target = null
     if (target?.destroyed === true && !this.#settled) {
@@ -139,6 +145,13 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
     }
     destroyQuietly(target, error)
     if (!this.#settled) this.#reject(error)
+  }
+
+  /** Nobody gets the rest of the response, but it must be read for the connection to be free. */
+  #discardRest(): void {
+    this.#rest = new DiscardedBody(() => this.fail(new RequestAbortedError()))
+    this.#rest.begin(null, true)
+    this.resume()
   }
 
   #explain(error: unknown): void {
@@ -194,9 +207,8 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
     this.#target = null
     this.release()
     if (!target.readable) destroyQuietly(target)
-    // The rest of the response is discarded, but it must be read for the connection to be free.
-    this.resume()
     this.#settled = true
+    if (!this.isComplete) this.#discardRest()
     try {
       const data = { opaque: this.#opaque, trailers: this.#trailers as ReceivedTrailers }
       this.#resolve(Object.assign(new StreamData(this.#timings), data))

@@ -10,7 +10,7 @@ import { getDefaultHighWaterMark, type ReadableOptions } from 'node:stream'
 import { type BodyBytes, bytesOf } from '../base/bytes/body-bytes.ts'
 import { holdBytes, MAX_SHARED } from '../base/bytes/held-bytes.ts'
 import { ownBytes } from '../base/bytes/own-bytes.ts'
-import { ignoreError } from '../base/error/ignore-error.ts'
+import { destroyQuietly, ignoreError } from '../base/error/ignore-error.ts'
 import { Deferred } from '../base/loop/deferred.ts'
 import { runtimeNextTick, runtimeSetImmediate } from '../base/loop/runtime-turns.ts'
 import { AbortError, RequestAbortedError } from '../errors.ts'
@@ -163,7 +163,7 @@ export abstract class ArrivingBody extends IdleReadable {
   fail(reason: unknown): void {
     if (this.destroyed || this.#state.kind === 'failed') return
     this.#enterFailed(reason, false)
-    this.destroy(reason as Error)
+    destroyQuietly(this, reason)
   }
 
   override _read(): void {

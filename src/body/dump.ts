@@ -1,5 +1,7 @@
 /** Discarding a body: the limit, the wait for the end, and emptying a stream that runs. */
 import type { Readable } from 'node:stream'
+import { AbortLink } from '../base/abort/abort-link.ts'
+import { destroyQuietly } from '../base/error/ignore-error.ts'
 import { clearTimer, startTimer } from '../base/loop/timer.ts'
 import { AbortError, InvalidArgumentError } from '../errors.ts'
 import { MAX_DISCARDING_TIME } from '../relay/discarded-body.ts'
@@ -39,21 +41,20 @@ export function dumped(
 ): Promise<null> {
   return new Promise((resolve, reject) => {
     let timer: ReturnType<typeof setTimeout> | null = null
-    const onAbort = (): void => {
-      body.destroy((signal?.reason ?? new AbortError()) as Error)
-    }
+    let link: AbortLink | null = null
+    let abortion: { readonly reason: unknown } | null = null
     body.once('close', () => {
       if (timer !== null) clearTimer(timer)
-      signal?.removeEventListener('abort', onAbort)
-      if (signal?.aborted) reject(signal.reason ?? new AbortError())
-      else resolve(null)
+      link?.end()
+      if (abortion === null) resolve(null)
+      else reject(abortion.reason)
     })
-    signal?.addEventListener('abort', onAbort)
-    // A signal of the caller's making may fire before it has the listener.
-    if (signal?.aborted) {
-      onAbort()
-      return
+    const onAbort = (reason: unknown): void => {
+      abortion = { reason: reason ?? new AbortError() }
+      destroyQuietly(body, abortion.reason)
     }
+    if (signal !== null) link = AbortLink.to(signal, { onAbort })
+    if (abortion !== null) return
     // A body that somebody else reads has no time limit.
     if (!start() || time === null) return
     timer = startTimer(() => body.destroy(new AbortError()), time)

@@ -4,6 +4,7 @@
  */
 import type { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
+import { destroyQuietly } from '../base/error/ignore-error.ts'
 import { loadWebStreams } from '../base/node/lazy-modules.ts'
 
 export function webStreamOf(readable: Readable): ReadableStream<Uint8Array> {
@@ -27,7 +28,7 @@ export function webStreamOf(readable: Readable): ReadableStream<Uint8Array> {
         controller.enqueue(new Uint8Array(bytes))
       },
       cancel(reason) {
-        readable.destroy(reason)
+        destroyQuietly(readable, reason)
       },
     },
     { highWaterMark: 0 },

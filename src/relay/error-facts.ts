@@ -4,8 +4,6 @@
  * (`request/end-reason.ts`), and what they know about a request (`retrySafety`) goes before it.
  */
 
-import type { RequestErrorContext } from '../errors.ts'
-
 /**
  * - `caller`: the request, its limits, or a decision of whoever made it.
  * - `dispatcher`: something between the caller and the network does not send it.
@@ -87,10 +85,7 @@ export function errorFacts(error: unknown): ErrorFacts {
   const code = codeOf(error)
   if (code === null) return CALLER
   const known = ERROR_FACTS.get(code)
-  if (known !== undefined)
-    return code === 'UND_ERR_INFO' && isUnsendable(error as Partial<RequestErrorContext>)
-      ? CALLER_UNSENT
-      : known
+  if (known !== undefined) return code === 'UND_ERR_INFO' && isUnsendable(error) ? CALLER_UNSENT : known
   if (code.startsWith('UND_ERR_SOCKS5')) return UNREACHED
   if (OF_THE_ORIGIN.test(code)) return ORIGIN
   // TLS has a hundred codes, and a connector of the caller may have its own.
@@ -98,8 +93,8 @@ export function errorFacts(error: unknown): ErrorFacts {
 }
 
 /** Over HTTP/2, a field that only HTTP/1.1 has: undici reports it with the code of lost connections. */
-function isUnsendable(error: Partial<RequestErrorContext>): boolean {
-  return error.phase === 'sending' && error.retrySafety === 'no'
+function isUnsendable(error: unknown): boolean {
+  return ownField(error, 'phase') === 'sending' && ownField(error, 'retrySafety') === 'no'
 }
 
 /** The request failed because of the server or the connection to it. */
@@ -108,14 +103,19 @@ export function isUpstreamFault(error: unknown): boolean {
   return fault === 'origin' || fault === 'connection'
 }
 
-/**
- * An own one: a polluted prototype must not repeat a POST. The value may be anything, also one that throws.
- */
 export function codeOf(error: unknown): string | null {
+  const code = ownField(error, 'code')
+  return typeof code === 'string' ? code : null
+}
+
+/**
+ * Null if there is none. Only an own one counts: a polluted prototype must not repeat a POST. The value may
+ * be anything, also one that throws.
+ */
+export function ownField(error: unknown, name: string): unknown {
   if (typeof error !== 'object' || error === null) return null
   try {
-    const code: unknown = Object.hasOwn(error, 'code') ? (error as { code?: unknown }).code : null
-    return typeof code === 'string' ? code : null
+    return Object.hasOwn(error, name) ? (error as Record<string, unknown>)[name] : null
   } catch {
     return null
   }

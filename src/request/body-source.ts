@@ -7,6 +7,7 @@ import { Buffer } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { isUint8Array } from 'node:util/types'
 import { ownBytes } from '../base/bytes/own-bytes.ts'
+import { destroyFor } from '../base/error/ignore-error.ts'
 import { ignoreRejection } from '../base/loop/stray-promise.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { emitFailure, OldStream } from './old-stream.ts'
@@ -256,7 +257,7 @@ export function cancelUnread(body: unknown, reason: unknown): void {
  */
 export function destroyStream(stream: BodyStream, error: Error | null): void {
   try {
-    destroyNow(stream, error)
+    destroyFor(error, (reason) => destroyNow(stream, reason))
   } catch {
     // The request ends for another reason, which its caller is about to report.
   }

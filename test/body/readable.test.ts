@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { getEventListeners, once } from 'node:events'
+import { EventEmitter, getEventListeners, once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import { describe, it } from 'node:test'
@@ -723,6 +723,33 @@ describe('dump()', () => {
     listeners[0]?.()
     await assert.rejects(dumped, AbortError)
     assert.equal(listeners.length, 0)
+  })
+
+  it('a signal that cannot be asked, or has no way to take a listener off', async () => {
+    const refuse = (): never => {
+      throw new Error('no')
+    }
+    const odd: readonly object[] = [
+      { aborted: false, addEventListener() {} },
+      { aborted: false, addEventListener() {}, removeEventListener: refuse },
+      Object.assign(new EventEmitter(), { aborted: false }),
+    ]
+    for (const signal of odd) assert.equal(await arrived(['a']).dump({ signal: signal as never }), null)
+
+    const { body } = makeBody()
+    const listeners: (() => void)[] = []
+    const unexplained = {
+      aborted: false,
+      addEventListener: (_type: string, listener: () => void) => void listeners.push(listener),
+      removeEventListener: () => {},
+      get reason() {
+        return refuse()
+      },
+    }
+    const dumped = body.dump({ signal: unexplained as never })
+    listeners[0]?.()
+    await assert.rejects(dumped, { message: 'no' })
+    assert.equal(body.destroyed, true)
   })
 
   it('takes its listener off a signal that never fires', async () => {

@@ -10,8 +10,21 @@ export function destroyQuietly(
   error?: unknown,
 ): void {
   try {
-    stream?.destroy?.(error ?? undefined)
+    destroyFor(error, (reason) => stream?.destroy?.(reason ?? undefined))
   } catch {
     // It is of no use any more.
+  }
+}
+
+/**
+ * A stream reads the `stack` of what destroys it. Where a value of the caller throws then, the stream is
+ * destroyed with an error that can be read: it would stay open.
+ */
+export function destroyFor<T>(error: T, destroy: (error: T | Error) => void): void {
+  try {
+    destroy(error)
+  } catch (thrown) {
+    if (error === null || error === undefined) throw thrown
+    destroy(new Error('The reason cannot be read', { cause: error }))
   }
 }

@@ -4,9 +4,9 @@
  */
 import { now } from '../../base/loop/clock.ts'
 import { withoutPollution } from '../../base/object/own-options.ts'
-import { InformationalError, type RequestErrorContext } from '../../errors.ts'
+import { InformationalError } from '../../errors.ts'
 import type { Attempt } from '../../relay/attempt.ts'
-import { codeOf } from '../../relay/error-facts.ts'
+import { codeOf, ownField } from '../../relay/error-facts.ts'
 import { HeldCall } from '../../relay/held-call.ts'
 import { type Call, RelayedRequest } from '../../relay/relayed-request.ts'
 import { replayOf } from '../../relay/replay.ts'
@@ -142,6 +142,5 @@ export class ResolvedRequest extends RelayedRequest implements Waiter {
 
 /** No byte of the request can have been sent. Errors of other dispatchers do not say so. */
 function isConnectError(error: unknown): boolean {
-  const { phase, retrySafety } = (error ?? {}) as Partial<RequestErrorContext>
-  return phase === 'connecting' && retrySafety === 'safe'
+  return ownField(error, 'phase') === 'connecting' && ownField(error, 'retrySafety') === 'safe'
 }

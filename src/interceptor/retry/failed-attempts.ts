@@ -5,7 +5,7 @@
 import { now } from '../../base/loop/clock.ts'
 import { channels } from '../../diagnostics.ts'
 import { RequestRetryError } from '../../errors.ts'
-import { codeOf, errorFacts } from '../../relay/error-facts.ts'
+import { codeOf, errorFacts, ownField } from '../../relay/error-facts.ts'
 import type { Head } from '../../relay/response-source.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { note } from './policy.ts'
@@ -35,7 +35,7 @@ export class FailedAttempts {
 
   add(error: unknown): void {
     if (errorFacts(error).fault !== 'dispatcher') this.#reason = error
-    const { statusCode } = Object(error) as { statusCode?: unknown }
+    const statusCode = ownField(error, 'statusCode')
     const code = codeOf(error)
     const attempt: RetryAttempt = { at: now(), delay: null }
     if (typeof statusCode === 'number') attempt.statusCode = statusCode
@@ -53,11 +53,12 @@ export class FailedAttempts {
 
   /** Adds them to the error that the request ends with. A value of the caller stays as it is. */
   describe(error: unknown): void {
-    if (this.count === 0 || !(error instanceof Error) || !('code' in error)) return
+    if (this.count === 0 || codeOf(error) === null) return
     note(error, { attempts: this.#list })
     // The dispatcher has taken no further attempt: why there had to be one says more.
     const isRefused = errorFacts(error).fault === 'dispatcher'
-    if (isRefused && this.#reason !== null && error.cause === undefined) note(error, { cause: this.#reason })
+    if (isRefused && this.#reason !== null && (ownField(error, 'cause') ?? null) === null)
+      note(error, { cause: this.#reason })
   }
 }
 

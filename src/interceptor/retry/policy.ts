@@ -4,9 +4,8 @@
  * rest.
  */
 import { now } from '../../base/loop/clock.ts'
-import type { RetrySafety } from '../../errors.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { codeOf, errorFacts } from '../../relay/error-facts.ts'
+import { codeOf, errorFacts, ownField } from '../../relay/error-facts.ts'
 import { originKey } from '../../relay/origin-key.ts'
 import { beginsAnew } from '../../relay/replay.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
@@ -26,14 +25,12 @@ const MAX_ADDED_TO_RETRY_AFTER = 1000
 /** Errors for a status that an interceptor made; they have the response in `statusCode` and `headers`. */
 const STATUS_ERRORS = new Set(['UND_ERR_REQ_RETRY', 'UND_ERR_RESPONSE'])
 
-/**
- * The fields of an error that the policy reads. Only own ones: a polluted prototype must not repeat a POST.
- */
+/** The fields of an error that the policy reads. */
 interface ErrorFacts {
-  readonly retrySafety?: RetrySafety
-  readonly statusCode?: unknown
-  readonly headers?: HeaderObject | null
-  readonly retryAfter?: unknown
+  readonly retrySafety: unknown
+  readonly statusCode: unknown
+  readonly headers: unknown
+  readonly retryAfter: unknown
 }
 
 /**
@@ -103,9 +100,12 @@ export function isUnsent(error: unknown): boolean {
 }
 
 function factsOf(error: unknown): ErrorFacts {
-  return typeof error === 'object' && error !== null
-    ? (Object.assign(Object.create(null), error) as ErrorFacts)
-    : {}
+  return {
+    retrySafety: ownField(error, 'retrySafety'),
+    statusCode: ownField(error, 'statusCode'),
+    headers: ownField(error, 'headers'),
+    retryAfter: ownField(error, 'retryAfter'),
+  }
 }
 
 function isWorthRepeating(
@@ -141,7 +141,7 @@ function delayOf(error: Error, facts: ErrorFacts, counter: number, settings: Ret
 /** What the server, or a circuit breaker, asked for. */
 function askedDelay({ headers, retryAfter }: ErrorFacts): number | null {
   if (typeof retryAfter === 'number') return retryAfter
-  return typeof headers === 'object' && headers !== null ? retryAfterOf(headers) : null
+  return typeof headers === 'object' && headers !== null ? retryAfterOf(headers as HeaderObject) : null
 }
 
 function backoff(counter: number, settings: RetrySettings): number {
