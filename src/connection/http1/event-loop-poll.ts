@@ -10,83 +10,62 @@ import { performance } from 'node:perf_hooks'
 import { runtimeSetImmediate } from '../../base/loop/runtime-turns.ts'
 
 export interface LoopWaiter {
-  /** `turn` is the number that {@link afterTurn} returned. */
-  onTurnEnd(turn: number): void
-  /** `poll` is the number that {@link afterPoll} returned. */
-  onPolled(poll: number): void
+  /** `turn` is the number that {@link afterTurn} returned. Returns whether `onPolled` shall follow. */
+  onTurnEnd(turn: number): boolean
+  /** The loop has polled since the end of that turn, and handled the events. */
+  onPolled(turn: number): void
   /** One of these threw. They run directly under the runtime, where an exception would end the process. */
   onBroken(error: Error): void
 }
 
-/** Those who wait for the same moment of the event loop, which has a number. */
-class Waiters {
-  next = 1
-  readonly #onFirst: () => void
-  /** Created with its first element: a list that grows from empty reserves room for many. */
-  #waiting: LoopWaiter[] | null = null
+/** Created with its first element: a list that grows from empty reserves room for many. */
+let waiters: LoopWaiter[] | null = null
+/** The turn whose end they wait for. */
+let next = 1
+/** The count of polls when the last turn ended that somebody waited for. */
+let polls = 0
 
-  /** @param onFirst Runs in an immediate that the first of them sets. */
-  constructor(onFirst: () => void) {
-    this.#onFirst = onFirst
+/**
+ * The waiter is called when all events of the last poll have been handled. Returns the number of the turn. A
+ * waiter that awaits its end already passes it and is called once.
+ */
+export function afterTurn(waiter: LoopWaiter, awaited = 0): number {
+  if (awaited === next) return next
+  if (waiters === null) {
+    waiters = [waiter]
+    runtimeSetImmediate(endTurn)
+  } else {
+    waiters.push(waiter)
   }
-
-  /** Returns the number. One that awaits that moment already passes its number and is called once. */
-  add(waiter: LoopWaiter, awaited: number): number {
-    if (awaited === this.next) return awaited
-    if (this.#waiting === null) {
-      this.#waiting = [waiter]
-      runtimeSetImmediate(this.#onFirst)
-    } else {
-      this.#waiting.push(waiter)
-    }
-    return this.next
-  }
-
-  /** From now on others wait, for the next moment. */
-  take(): readonly LoopWaiter[] {
-    const waiting = this.#waiting!
-    this.#waiting = null
-    this.next++
-    return waiting
-  }
+  return next
 }
 
-function callAll(waiting: readonly LoopWaiter[], call: (waiter: LoopWaiter) => void): void {
+function endTurn(): void {
+  const waiting = waiters!
+  waiters = null
+  const turn = next++
+  polls = pollCount()
+  let polling: LoopWaiter[] | null = null
   for (const waiter of waiting) {
     try {
-      call(waiter)
+      if (!waiter.onTurnEnd(turn)) continue
+      if (polling === null) polling = [waiter]
+      else polling.push(waiter)
     } catch (error) {
       waiter.onBroken(error as Error)
     }
   }
+  if (polling !== null) runtimeSetImmediate(endPoll, polling, turn)
 }
 
-const poll = new Waiters(() => {
-  const number = poll.next
-  const waiting = poll.take()
-  runtimeSetImmediate(() => callAll(waiting, (waiter) => waiter.onPolled(number)))
-})
-
-/** The waiter is called when the loop has polled once more. Returns the number of the poll. */
-export function afterPoll(waiter: LoopWaiter, awaited = 0): number {
-  return poll.add(waiter, awaited)
-}
-
-/** The count of polls when the last turn ended that somebody waited for. */
-let polls = 0
-
-const turn = new Waiters(() => {
-  const number = turn.next
-  const waiting = turn.take()
-  polls = pollCount()
-  callAll(waiting, (waiter) => waiter.onTurnEnd(number))
-})
-
-/**
- * The waiter is called when all events of the last poll have been handled. Returns the number of the turn.
- */
-export function afterTurn(waiter: LoopWaiter, awaited = 0): number {
-  return turn.add(waiter, awaited)
+function endPoll(waiting: readonly LoopWaiter[], turn: number): void {
+  for (const waiter of waiting) {
+    try {
+      waiter.onPolled(turn)
+    } catch (error) {
+      waiter.onBroken(error as Error)
+    }
+  }
 }
 
 /**
@@ -95,7 +74,7 @@ export function afterTurn(waiter: LoopWaiter, awaited = 0): number {
  */
 export function hasPolledSince(since: number): boolean {
   // Between the ends of two turns the loop has polled.
-  return turn.next > since + 1 || (turn.next === since + 1 && pollCount() > polls)
+  return next > since + 1 || (next === since + 1 && pollCount() > polls)
 }
 
 /**

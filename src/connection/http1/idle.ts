@@ -4,7 +4,7 @@
  */
 import type { Request } from '../../request/request.ts'
 import { ConnectionPart } from '../connection-part.ts'
-import { afterPoll, afterTurn, hasPolledSince, type LoopWaiter, pollCount } from './event-loop-poll.ts'
+import { afterTurn, hasPolledSince, type LoopWaiter, pollCount } from './event-loop-poll.ts'
 
 /**
  * Whether the connection was inspected since something last ran on it. Bytes or a FIN may wait in the kernel,
@@ -37,10 +37,10 @@ export interface IdlenessHost {
 export class Http1Idleness extends ConnectionPart<IdlenessHost> implements LoopWaiter {
   #inspection: Inspection = 'done'
   #idle: IdleState = 'no'
-  /** The last poll that was waited for. */
-  #poll = 0
   /** The last turn whose end was waited for. */
   #turn = 0
+  /** The turn in which a request asked for a poll. */
+  #askedIn = 0
   /**
    * The poll after which a request was written without waiting; 0 if it waited, or something has arrived
    * since.
@@ -60,7 +60,7 @@ export class Http1Idleness extends ConnectionPart<IdlenessHost> implements LoopW
     if (this.#inspection !== 'due') return this.#inspection === 'done'
     if (this.#idle !== 'yes' || !hasPolledSince(this.#turn)) {
       this.#inspection = 'polling'
-      this.#poll = afterPoll(this, this.#poll)
+      this.#turn = this.#askedIn = afterTurn(this, this.#turn)
       return false
     }
     if (this.host.canRepeat(request)) {
@@ -106,18 +106,22 @@ export class Http1Idleness extends ConnectionPart<IdlenessHost> implements LoopW
     this.#idle = 'no'
   }
 
-  onPolled(poll: number): void {
-    // One that came before the request did has looked too early.
-    if (poll === this.#poll && this.#inspection === 'polling') this.#onInspected()
+  onTurnEnd(turn: number): boolean {
+    if (turn === this.#turn) this.#endTurn()
+    return this.#inspection === 'polling'
   }
 
-  onTurnEnd(turn: number): void {
-    if (turn !== this.#turn) return
+  #endTurn(): void {
     if (this.#inspection === 'handling' && !this.host.isLost) this.#onInspected()
     if (this.#idle !== 'due') return
     // A request waits for the inspection. If it is gone by then, `begin` follows.
     this.#idle = this.isInspecting ? 'no' : 'yes'
     if (this.#idle === 'yes') this.host.onIdle()
+  }
+
+  onPolled(turn: number): void {
+    // One that came before the request did has looked too early.
+    if (turn >= this.#askedIn && this.#inspection === 'polling') this.#onInspected()
   }
 
   #onInspected(): void {

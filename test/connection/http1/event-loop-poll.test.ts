@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import {
-  afterPoll,
   afterTurn,
   hasPolledSince,
   type LoopWaiter,
@@ -16,7 +15,12 @@ function onBroken(error: Error): void {
 
 /** A waiter that ignores what the test does not speak of. */
 function waiterWith(calls: Partial<LoopWaiter>): LoopWaiter {
-  return { onPolled() {}, onTurnEnd() {}, onBroken, ...calls }
+  return { onPolled() {}, onTurnEnd: () => false, onBroken, ...calls }
+}
+
+/** One that waits for a poll. */
+function pollWaiterWith(calls: Partial<LoopWaiter>): LoopWaiter {
+  return waiterWith({ onTurnEnd: () => true, ...calls })
 }
 
 /** Two ends of a connection. */
@@ -33,7 +37,7 @@ async function pair(t: TestContext): Promise<{ socket: Socket; peer: Socket }> {
 
 /** Resolves when the loop has polled, for tests with an unusual order. */
 function polled(): Promise<void> {
-  return new Promise((resolve) => afterPoll(waiterWith({ onPolled: () => resolve() })))
+  return new Promise((resolve) => afterTurn(pollWaiterWith({ onPolled: () => resolve() })))
 }
 
 describe('waiting for the next poll', () => {
@@ -45,8 +49,8 @@ describe('waiting for the next poll', () => {
         // The second piece is in the kernel before anything else happens here.
         peer.write('second')
         socket.once('data', (bytes) => order.push(String(bytes)))
-        afterPoll(
-          waiterWith({
+        afterTurn(
+          pollWaiterWith({
             onPolled() {
               order.push('polled')
               resolve()
@@ -61,21 +65,21 @@ describe('waiting for the next poll', () => {
   })
 
   test('is the same for all who wait in a turn', async () => {
-    const waiter = waiterWith({})
-    const first = afterPoll(waiter)
-    assert.deepEqual([afterPoll(waiter), afterPoll(waiter)], [first, first])
+    const waiter = pollWaiterWith({})
+    const first = afterTurn(waiter)
+    assert.deepEqual([afterTurn(waiter), afterTurn(waiter)], [first, first])
     await polled()
-    assert.equal(afterPoll(waiter), first + 1)
+    assert.equal(afterTurn(waiter), first + 1)
   })
 
   test('is told once to who says that it waits for that one already, and again for a later one', async () => {
     const told: number[] = []
-    const waiter = waiterWith({ onPolled: (poll) => void told.push(poll) })
-    const first = afterPoll(waiter)
-    assert.equal(afterPoll(waiter, first), first)
+    const waiter = pollWaiterWith({ onPolled: (turn) => void told.push(turn) })
+    const first = afterTurn(waiter)
+    assert.equal(afterTurn(waiter, first), first)
     // The first of the two immediates: a request from now on needs another poll.
     await new Promise((resolve) => setImmediate(resolve))
-    const second = afterPoll(waiter, first)
+    const second = afterTurn(waiter, first)
     assert.equal(second, first + 1)
     await polled()
     assert.deepEqual(told, [first, second])
@@ -84,8 +88,8 @@ describe('waiting for the next poll', () => {
   test('ends for all, whatever one of them throws', async () => {
     const told: string[] = []
     for (const name of ['a', 'b', 'c']) {
-      afterPoll(
-        waiterWith({
+      afterTurn(
+        pollWaiterWith({
           onPolled() {
             told.push(name)
             if (name === 'b') throw new Error('from a waiter')
@@ -111,7 +115,16 @@ function immediate(): Promise<void> {
 
 /** Resolves at the end of this turn, with its number. */
 function turnEnd(): Promise<number> {
-  return new Promise((resolve) => afterTurn(waiterWith({ onTurnEnd: resolve })))
+  return new Promise((resolve) => {
+    afterTurn(
+      waiterWith({
+        onTurnEnd(turn) {
+          resolve(turn)
+          return false
+        },
+      }),
+    )
+  })
 }
 
 describe('waiting for the end of the turn', () => {
@@ -125,7 +138,7 @@ describe('waiting for the end of the turn', () => {
           order.push('second')
           resolve()
         })
-        afterTurn(waiterWith({ onTurnEnd: () => void order.push('turn') }))
+        afterTurn(waiterWith({ onTurnEnd: () => order.push('turn') === 0 }))
       })
       peer.write('first')
     })
@@ -134,7 +147,7 @@ describe('waiting for the end of the turn', () => {
 
   test('is told once to who says that it waits already, and again in a later turn', async () => {
     const told: number[] = []
-    const waiter = waiterWith({ onTurnEnd: (turn) => void told.push(turn) })
+    const waiter = waiterWith({ onTurnEnd: (turn) => told.push(turn) === 0 })
     const first = afterTurn(waiter)
     assert.equal(afterTurn(waiter, first), first)
     await turnEnd()
