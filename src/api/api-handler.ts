@@ -212,7 +212,11 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
    * bodies are read in the same turn of the loop, and a weak subscription costs more than the rest of it.
    */
   protected loosen(): void {
-    if (this.#link !== null) runtimeSetImmediate(() => this.#link?.loosen(this))
+    if (this.#link !== null) runtimeSetImmediate(ApiHandler.#loosen, this)
+  }
+
+  static #loosen(handler: ApiHandler): void {
+    handler.#link?.loosen(handler)
   }
 
   /**

@@ -43,6 +43,10 @@ export const HELD: unique symbol = Symbol('requests that interceptors hold')
  */
 export function whenRefused(accepted: unknown, request: Refusable, held?: HeldRequests): boolean {
   if (typeof accepted !== 'object' || accepted === null) return accepted as boolean
+  return whenAnswered(accepted, request, held) as unknown as boolean
+}
+
+function whenAnswered(answer: object, request: Refusable, held?: HeldRequests): Promise<boolean> {
   held?.add(request)
   const answered = (): boolean => {
     held?.delete(request)
@@ -52,5 +56,5 @@ export function whenRefused(accepted: unknown, request: Refusable, held?: HeldRe
     request.refuse(error)
     return answered()
   }
-  return Promise.resolve(accepted).then(answered, refused) as unknown as boolean
+  return Promise.resolve(answer).then(answered, refused)
 }

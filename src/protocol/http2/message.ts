@@ -150,10 +150,7 @@ export function requestFields(head: RequestHead): string[] | ProtocolFailure {
     return addOrdinary(fields, headers.flat, true) ?? fields
   }
   const first = fields.length
-  if (headers.http2Fields !== null) {
-    for (const part of headers.http2Fields) fields.push(part)
-    return fields
-  }
+  if (headers.http2Fields !== null) return fields.concat(headers.http2Fields)
   const failure = addOrdinary(fields, headers.flat, false)
   if (failure !== null) return failure
   if (headers.isRepeated) headers.http2Fields = fields.slice(first)
