@@ -8,7 +8,7 @@ const INITIAL_CAPACITY = 8
 /** A queue that once held a burst gives its memory back when it runs empty. */
 const SHRINK_ABOVE = 4096
 
-export class RingQueue<T extends object> {
+export class RingQueue<T extends NonNullable<unknown>> {
   #slots: (T | null)[] = new Array<T | null>(INITIAL_CAPACITY).fill(null)
   #head = 0
   size = 0

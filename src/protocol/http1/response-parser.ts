@@ -7,11 +7,11 @@
  * comes last, and everything is read again after it. It must not call `execute` (see `executing`).
  */
 import { NO_BYTES } from '../../base/bytes/empty.ts'
+import { RingQueue } from '../../base/collection/ring-queue.ts'
 import { invariant } from '../../base/error/invariant.ts'
 import type { ProtocolFailure } from '../failure.ts'
 import type { HeaderBlock } from '../header-block.ts'
 import { ChunkedDecoder } from './chunked.ts'
-import { ExpectedResponses } from './expected-responses.ts'
 import {
   BAD_UPGRADE,
   CONTENT_LENGTH_MISMATCH,
@@ -32,6 +32,8 @@ import {
   INTERIM,
   keepsAlive,
   NO_BODY,
+  type RequestKind,
+  requestKind,
   responseFraming,
   TUNNEL,
 } from './framing.ts'
@@ -81,7 +83,8 @@ export class ResponseParser {
   #head: HeadParser | null = null
   /** Made with the first body that needs it. */
   #chunked: ChunkedDecoder | null = null
-  readonly #expected = new ExpectedResponses()
+  /** The requests whose responses are owed, oldest first. */
+  readonly #expected = new RingQueue<RequestKind>()
   #phase = BETWEEN
   /** Not phases: the sink pauses, and the peer closes, in any of them. */
   #paused = false
@@ -111,13 +114,13 @@ export class ResponseParser {
 
   /** Responses still owed, the one in progress included. */
   get expecting(): number {
-    return this.#expected.count
+    return this.#expected.size
   }
 
   /** A request has been written. To be called before its response can arrive, once for each. */
   expect(method: string, wantsUpgrade: boolean): void {
     invariant(this.#phase < UPGRADED, 'request announced to a parser that has ended')
-    this.#expected.push(method, wantsUpgrade)
+    this.#expected.push(requestKind(method, wantsUpgrade))
   }
 
   /**
@@ -242,7 +245,7 @@ export class ResponseParser {
   }
 
   #finishHead(parsed: ParsedHead, at: number): void {
-    const framing = responseFraming(this.#expected.first, parsed.status, parsed.framing)
+    const framing = responseFraming(this.#expected.peek()!, parsed.status, parsed.framing)
     this.#keepAlive = keepsAlive(parsed.version, framing, parsed.framing)
     const head = responseHead(parsed, framing, this.#keepAlive)
     if (framing >= TUNNEL) {

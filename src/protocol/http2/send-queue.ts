@@ -3,17 +3,15 @@
  * boundaries, so a chunk must not be changed before it is out. Its length must be fixed: it becomes 0 when
  * its owner gives the memory away. Knows nothing about windows.
  */
+import { RingQueue } from '../../base/collection/ring-queue.ts'
 import type { FrameWriter } from './frame-writer.ts'
-
-/** Emptied slots at the front after which the list is shortened: keeps `take` at O(1) on average. */
-const COMPACT_AFTER = 64
 
 export class SendQueue {
   /** Of streams on which no body is sent. */
   static readonly NONE: SendQueue = new SendQueue()
 
-  #chunks: Uint8Array[] = []
-  #head = 0
+  #chunks = new RingQueue<Uint8Array>()
+  /** Bytes of the first chunk that have left. */
   #offset = 0
   bytes = 0
 
@@ -26,8 +24,8 @@ export class SendQueue {
   /** Whether the memory of the next `count` bytes is still there. */
   holds(count: number): boolean {
     let held = -this.#offset
-    for (let at = this.#head; held < count; at++) {
-      const { length } = this.#chunks[at]!
+    for (let index = 0; held < count; index++) {
+      const { length } = this.#chunks.at(index)!
       if (length === 0) return false
       held += length
     }
@@ -39,29 +37,21 @@ export class SendQueue {
     let left = count
     this.bytes -= count
     while (left > 0) {
-      const chunk = this.#chunks[this.#head]!
+      const chunk = this.#chunks.peek()!
       const taken = Math.min(left, chunk.length - this.#offset)
       writer.body(chunk, this.#offset, this.#offset + taken)
       left -= taken
       this.#offset += taken
       if (this.#offset === chunk.length) {
-        this.#head++
+        this.#chunks.shift()
         this.#offset = 0
       }
-    }
-    if (this.#head === this.#chunks.length) {
-      this.#chunks.length = 0
-      this.#head = 0
-    } else if (this.#head >= COMPACT_AFTER) {
-      this.#chunks.splice(0, this.#head)
-      this.#head = 0
     }
   }
 
   clear(): void {
     if (this.bytes === 0) return
-    this.#chunks = []
-    this.#head = 0
+    this.#chunks = new RingQueue()
     this.#offset = 0
     this.bytes = 0
   }
