@@ -106,7 +106,7 @@ function act(peer: FramePeer, streams: RecordedStream[], [action, index, value]:
       if (value === 0) engine.terminate({ scope: 'connection', blame: 'peer', code: 'gone', message: '' })
       break
     case 'shutdown':
-      if (value < 2) engine.shutdown(value)
+      if (value < 2) engine.shutdown()
       break
   }
 }
@@ -134,7 +134,7 @@ test('each stream is settled once and closed once, last', () => {
             else if (does === 'open' && engine.freeStreams > 0) streams.push(peer.open(GET, true))
             else if (does === 'terminate')
               engine.terminate({ scope: 'connection', blame: 'peer', code: 'x', message: '' })
-            else if (does === 'shutdown') engine.shutdown(2)
+            else if (does === 'shutdown') engine.shutdown()
           }
         }
         for (const one of steps) {

@@ -9,7 +9,6 @@ import { afterAnswers } from '../../base/loop/answers.ts'
 import { runtimeSetImmediate } from '../../base/loop/runtime-turns.ts'
 import type { Transport } from '../../net/stream-transport.ts'
 import type { ClientEngine } from '../../protocol/http2/client-engine.ts'
-import { NO_ERROR } from '../../protocol/http2/constants.ts'
 import type { Stream } from '../../protocol/http2/stream.ts'
 import type { Http2Host } from './host.ts'
 
@@ -151,7 +150,7 @@ export class Http2Output {
   /** GOAWAY as the last frame, even if the socket is congested. */
   sayGoodbye(): void {
     try {
-      this.#engine.shutdown(NO_ERROR)
+      this.#engine.shutdown()
       const output = this.#engine.takeOutput()
       if (output !== null) this.#transport.writeAllNow(output)
     } catch {

@@ -20,7 +20,6 @@ import {
 } from './constants.ts'
 import { FrameWriter } from './frame-writer.ts'
 import { MAX_CONTROL_BYTES_QUEUED } from './limits.ts'
-import { AWAITING_HEAD } from './response-phase.ts'
 import { SendScheduler } from './send-scheduler.ts'
 import { PeerSettings } from './settings.ts'
 import type { Stream } from './stream.ts'
@@ -210,21 +209,11 @@ export class EngineState {
     }
   }
 
-  /**
-   * Sends GOAWAY and opens no more streams. With NO_ERROR those that are open may finish, otherwise they end
-   * here.
-   */
-  shutdown(code: number, debug: Uint8Array = NO_BYTES): void {
+  /** Sends GOAWAY with NO_ERROR and opens no more streams. Those that are open may finish. */
+  shutdown(): void {
     if (this.#life === CLOSED) return
     this.#life = DRAINING
-    this.writer.goaway(0, code, debug)
-    if (code === NO_ERROR) return
-    this.terminate({
-      scope: 'connection',
-      blame: 'caller',
-      code,
-      message: `connection shut down: ${errorCodeName(code)}`,
-    })
+    this.writer.goaway(0, NO_ERROR, NO_BYTES)
   }
 
   /** Removes a stream, closed by its state, from everything. */
@@ -242,7 +231,7 @@ export class EngineState {
   reportReset(stream: Stream, failure: ProtocolFailure, unprocessed: boolean): void {
     if (!stream.isSettled) {
       stream.isSettled = true
-      const isUnanswered = stream.phase === AWAITING_HEAD && stream.interimHeads === 0
+      const isUnanswered = stream.phase === 'head' && stream.interimHeads === 0
       stream.sink.onReset(failure, unprocessed && isUnanswered)
     }
     stream.sink.onClosed(failure)

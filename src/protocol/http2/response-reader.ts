@@ -25,20 +25,6 @@ import {
   NO_LENGTH,
   responseStatus,
 } from './message.ts'
-import {
-  AWAITING_HEAD,
-  advanceResponse,
-  CONTENT,
-  END,
-  FINAL_HEAD,
-  INTERIM_HEAD,
-  MALFORMED,
-  type ResponseInput,
-  type ResponsePhase,
-  STRAY_HEADERS,
-  TRAILERS,
-  TUNNEL_HEAD,
-} from './response-phase.ts'
 import type { Stream } from './stream.ts'
 import { RECV_END, RECV_HEADERS } from './stream-state.ts'
 
@@ -120,7 +106,7 @@ export class ResponseReader {
     if (stream === null) return
     if (result === HPACK_LIST_TOO_LARGE) {
       this.#tooLarge(stream, decoder.message)
-    } else if (stream.phase === AWAITING_HEAD) {
+    } else if (stream.phase === 'head') {
       const head = new Head(fields)
       if (isCompared && revision === decoder.revision && !decoder.hadSecret) {
         this.#remember(head, revision, buf, start, end)
@@ -136,7 +122,7 @@ export class ResponseReader {
     const last = this.#last
     if (last === null || last.revision !== this.#decoder.revision) return null
     if (this.#lastBytes.length !== end - start || !this.#lastBytes.matches(buf, start)) return null
-    if (this.#state.streams.get(streamId)?.phase !== AWAITING_HEAD) return null
+    if (this.#state.streams.get(streamId)?.phase !== 'head') return null
     this.#repetition.onSame()
     last.head.fields.prepareForReuse()
     return last.head
@@ -149,7 +135,7 @@ export class ResponseReader {
 
   /** The content of a DATA frame is about to come; false when it must not, and the stream has failed. */
   admitContent(stream: Stream, length: number): boolean {
-    if (advanceResponse(stream.phase, CONTENT) === MALFORMED) {
+    if (stream.phase === 'head') {
       this.#malformed(stream, 'DATA before the head')
       return false
     }
@@ -164,7 +150,7 @@ export class ResponseReader {
   /** END_STREAM on a DATA frame. */
   onEnd(stream: Stream): void {
     if (!this.#isComplete(stream)) return
-    const isClosed = this.#end(stream, END)
+    const isClosed = this.#end(stream)
     this.#notifyEnd(stream, null, isClosed)
   }
 
@@ -186,7 +172,6 @@ export class ResponseReader {
         state.failStream(stream, ENHANCE_YOUR_CALM, message, ENHANCE_YOUR_CALM)
         return
       }
-      this.#advance(stream, INTERIM_HEAD)
       stream.sink.onInformational(status, fields)
       return
     }
@@ -197,14 +182,14 @@ export class ResponseReader {
       this.#malformed(stream, 'invalid content-length')
       return
     }
-    this.#advance(stream, isTunnel ? TUNNEL_HEAD : FINAL_HEAD)
+    stream.phase = isTunnel ? 'tunnel' : 'content'
     stream.expectedLength = !isTunnel && hasNoContent(stream.method, status) ? 0 : length
     if (!endStream) {
       stream.sink.onHead(status, fields, false)
       return
     }
     if (!this.#isComplete(stream)) return
-    const isClosed = this.#end(stream, END)
+    const isClosed = this.#end(stream)
     stream.sink.onHead(status, fields, true)
     this.#notifyEnd(stream, null, isClosed)
   }
@@ -220,8 +205,7 @@ export class ResponseReader {
   }
 
   #onTrailers(stream: Stream, fields: string[], endStream: boolean): void {
-    const input = endStream ? TRAILERS : STRAY_HEADERS
-    if (advanceResponse(stream.phase, input) === MALFORMED) {
+    if (!endStream || stream.phase === 'tunnel') {
       this.#malformed(
         stream,
         endStream ? 'HEADERS within a tunnel' : 'second head, or trailers without an end',
@@ -234,7 +218,7 @@ export class ResponseReader {
       return
     }
     if (this.#isTooLarge(stream, fieldBytes(fields, 0)) || !this.#isComplete(stream)) return
-    const isClosed = this.#end(stream, TRAILERS)
+    const isClosed = this.#end(stream)
     this.#notifyEnd(stream, new HeaderBlock(fields), isClosed)
   }
 
@@ -255,8 +239,7 @@ export class ResponseReader {
   }
 
   /** The peer's side is done. True when ours is too, so that the stream is closed. */
-  #end(stream: Stream, input: ResponseInput): boolean {
-    this.#advance(stream, input)
+  #end(stream: Stream): boolean {
     stream.advance(RECV_END)
     if (!stream.isClosed) return false
     this.#state.remove(stream)
@@ -269,11 +252,6 @@ export class ResponseReader {
       stream.sink.onEnd(trailers)
     }
     if (isClosed) stream.sink.onClosed(null)
-  }
-
-  #advance(stream: Stream, input: ResponseInput): void {
-    // Every caller has made sure that the table has a next phase.
-    stream.phase = advanceResponse(stream.phase, input) as ResponsePhase
   }
 
   #malformed(stream: Stream, message: string): void {

@@ -9,7 +9,6 @@
 import type { Linked, LinkedList } from '../../base/collection/linked-list.ts'
 import { SendWindow } from './flow-window.ts'
 import { NO_LENGTH } from './message.ts'
-import { AWAITING_HEAD, type ResponsePhase } from './response-phase.ts'
 import { SendQueue } from './send-queue.ts'
 import type { StreamSink } from './stream-sink.ts'
 import {
@@ -34,8 +33,11 @@ export class Stream implements Linked<Stream> {
   readonly method: string
   /** @internal */
   state: StreamState = IDLE
-  /** @internal */
-  phase: ResponsePhase = AWAITING_HEAD
+  /**
+   * @internal The part of the response that comes next (RFC 9113 §8.1, §8.5). `tunnel`: after a 2xx to CONNECT, DATA
+   * is the tunnel's bytes, and no header block may follow.
+   */
+  phase: 'head' | 'content' | 'tunnel' = 'head'
   /**
    * @internal The end of this stream was reported (`onEnd`, `onReset`), or the caller gave it up (`reset`).
    * Not a state: it can come before the stream is closed (the upload goes on after the response) or after

@@ -137,7 +137,7 @@ function lively(random: Random, given: Set<number>): Reaction {
       engine.reset(stream, 8)
     }
     if (random.oneIn(12) && !stream.hasAllToSend) engine.send(stream, BODY, random.oneIn(2))
-    if (random.oneIn(40)) engine.shutdown(random.below(2))
+    if (random.oneIn(40)) engine.shutdown()
   }
 }
 

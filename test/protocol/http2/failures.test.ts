@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {
   CANCEL,
-  ENHANCE_YOUR_CALM,
   errorCodeName,
   INTERNAL_ERROR,
   NO_ERROR,
@@ -219,7 +218,7 @@ describe('a connection error', () => {
     peer.sendHead(1, 200, true)
     peer.engine.reset(stream, CANCEL)
     peer.engine.ping(Buffer.alloc(8))
-    peer.engine.shutdown(NO_ERROR)
+    peer.engine.shutdown()
     peer.engine.terminate({ scope: 'connection', blame: 'peer', code: 'x', message: '' })
     peer.wantNothing()
     assert.deepEqual(peer.heard, [])
@@ -258,24 +257,15 @@ describe('the owner', () => {
     assert.equal(peer.engine.streams.size, 0)
   })
 
-  test('shuts down gracefully with NO_ERROR: what runs may finish', () => {
+  test('shuts down gracefully: what runs may finish', () => {
     const peer = FramePeer.ready()
     peer.request()
-    peer.engine.shutdown(NO_ERROR, Buffer.from('bye'))
-    assert.equal(peer.wantGoaway(NO_ERROR), 'bye')
+    peer.engine.shutdown()
+    assert.equal(peer.wantGoaway(NO_ERROR), '')
     assert.equal(peer.engine.canOpen, false)
     assert.equal(peer.engine.freeStreams, 0)
     peer.sendHead(1, 200, true)
     assert.deepEqual(peer.heard, ['head 1 200 (last)', 'end 1', 'closed 1'])
     assert.equal(peer.engine.isClosed, false)
-  })
-
-  test('shuts down at once with any other code', () => {
-    const peer = FramePeer.ready()
-    peer.request()
-    peer.engine.shutdown(ENHANCE_YOUR_CALM)
-    assert.deepEqual(peer.heard, ['reset 1 connection caller ENHANCE_YOUR_CALM', 'closed 1'])
-    peer.wantGoaway(ENHANCE_YOUR_CALM)
-    assert.equal(peer.engine.isClosed, true)
   })
 })

@@ -163,17 +163,17 @@ test('terminate inside onHead of a complete response: the response stands', () =
   assert.deepEqual(peer.heard, ['head 1 200 (last)', 'end 1', 'closed 1'])
 })
 
-test('shutdown inside onReset of a provoked reset', () => {
+test('terminate inside onReset of a provoked reset', () => {
   const peer = FramePeer.ready()
   peer.request()
   peer.request()
   peer.sink.react = (line) => {
-    if (line.startsWith('reset 1')) peer.engine.shutdown(INTERNAL_ERROR)
+    if (line.startsWith('reset 1')) peer.engine.terminate(GONE)
   }
   peer.sendData(1, 'before the head')
   assert.deepEqual(peer.heard, [
     'reset 1 stream peer PROTOCOL_ERROR',
-    'reset 3 connection caller INTERNAL_ERROR',
+    'reset 3 connection peer gone',
     'closed 3',
     'closed 1',
   ])

@@ -10,7 +10,6 @@ import {
   RST_STREAM,
   STREAM_CLOSED,
 } from '../../../src/protocol/http2/constants.ts'
-import * as response from '../../../src/protocol/http2/response-phase.ts'
 import { Stream } from '../../../src/protocol/http2/stream.ts'
 import * as stream from '../../../src/protocol/http2/stream-state.ts'
 import { FramePeer, GET, POST } from '../../support/frame-peer.ts'
@@ -161,28 +160,6 @@ describe('stream states: the engine follows the table', () => {
           assert.ok(stream.isClosed(outcome))
         }
       }
-    }
-  })
-})
-
-describe('response phases', () => {
-  test('every pair of phase and input has an outcome', () => {
-    assert.equal(response.RESPONSE_TRANSITIONS.length, 4)
-    for (const row of response.RESPONSE_TRANSITIONS) {
-      assert.equal(row.length, 7)
-      for (const outcome of row) assert.ok(outcome === response.MALFORMED || (outcome >= 0 && outcome <= 3))
-    }
-  })
-
-  test('phases never go back', () => {
-    for (const [phase, row] of response.RESPONSE_TRANSITIONS.entries()) {
-      for (const outcome of row) assert.ok(outcome >= phase)
-    }
-  })
-
-  test('nothing follows a complete response', () => {
-    for (const outcome of response.RESPONSE_TRANSITIONS[response.COMPLETE]!) {
-      assert.equal(outcome, response.MALFORMED)
     }
   })
 })
