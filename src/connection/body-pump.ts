@@ -7,7 +7,6 @@ import { ignoreError } from '../base/error/ignore-error.ts'
 import { Deadline, type DeadlineOwner } from '../base/loop/deadline.ts'
 import { RequestAbortedError, RequestBodyTimeoutError } from '../errors.ts'
 import {
-  type BodySource,
   type BodyStream,
   destroyStream,
   destroysItself,
@@ -16,32 +15,16 @@ import {
   lostMemory,
   withFixedLength,
 } from '../request/body-source.ts'
-import type { FormBody } from '../request/form-body.ts'
 import type { Request } from '../request/request.ts'
 import { gatherTrailers, type TrailersSource } from '../request/request-trailers.ts'
 
-export interface BodyPumpSink {
-  /** The functions of its caller run in the context of its call. */
-  readonly request: Pick<Request, 'inContext'>
-  /** A non-empty piece. False: wait for `resume()` before bringing more. */
-  onChunk(chunk: string | Uint8Array): boolean
-  onSourceEnd(): void
-  /** The source failed or brought something that is not a piece of a body. */
-  onSourceError(error: Error): void
-  /** The source has had nothing to send for too long. */
-  onSourceLate(error: Error): void
-}
+/** A stream, or the function that returns the pieces. */
+export type PumpedSource = BodyStream | (() => Pieces)
 
-export type PumpedSource = Exclude<BodySource, { kind: 'none' | 'bytes' | 'form' }> | FormSource
+type Pieces = Iterable<unknown> | AsyncIterable<unknown>
 
-/** A form whose multipart encoding was decided together with the request's head. */
-export interface FormSource {
-  readonly kind: 'encoded-form'
-  readonly body: FormBody
-}
-
-export class BodyPump implements DeadlineOwner {
-  readonly #sink: BodyPumpSink
+export abstract class BodyPump implements DeadlineOwner {
+  readonly request: Request
   #state: 'pumping' | 'waiting' | 'gathering' | 'stopped' = 'pumping'
   #stream: BodyStream | null = null
   /** Null before it is asked for anything, and once nothing more is wanted of it. */
@@ -52,16 +35,25 @@ export class BodyPump implements DeadlineOwner {
   /** Null without a limit. */
   readonly #deadline: Deadline | null
 
-  constructor(sink: BodyPumpSink, timeout = 0) {
-    this.#sink = sink
+  constructor(request: Request, timeout: number) {
+    this.request = request
     this.#timeout = timeout
     this.#deadline = timeout === 0 ? null : new Deadline(this)
   }
 
+  /** A non-empty piece. False: nothing more is wanted until `resume()`. */
+  protected abstract onChunk(chunk: string | Uint8Array): boolean
+  protected abstract onSourceEnd(): void
+  /** The source failed, or brought something that is not a piece of a body. */
+  protected abstract onSourceError(error: Error): void
+  /** The request cannot be completed: the source was too slow, or its body is not what the head announced. */
+  protected abstract onUnsendable(error: Error): void
+
   start(source: PumpedSource): void {
+    this.request.onBodyRead()
     this.#deadline?.arm(this.#timeout)
     try {
-      this.#sink.request.inContext(this.#begin, this, source)
+      this.request.inContext(this.#begin, this, source)
     } catch (error) {
       // A method of the caller's stream, or of what is none.
       this.#fail(error as Error)
@@ -69,28 +61,22 @@ export class BodyPump implements DeadlineOwner {
   }
 
   #begin(source: PumpedSource): void {
-    switch (source.kind) {
-      case 'stream':
-        this.#follow(source.stream)
-        return
-      case 'iterable':
-        void this.#iterate(source.source)
-        return
-      case 'blob':
-        void this.#iterate(source.blob.stream())
-        return
-      case 'encoded-form':
-        void this.#iterate(source.body.chunks())
-    }
+    if (typeof source === 'function') void this.#iterate(source())
+    else this.#follow(source)
   }
 
-  /** The sink can take more. */
+  /** A piece was the last for now: `resume()` brings the next. */
+  get isWaiting(): boolean {
+    return this.#state === 'waiting'
+  }
+
+  /** More is wanted. */
   resume(): void {
     if (this.#state !== 'waiting') return
     this.#state = 'pumping'
     this.#deadline?.arm(this.#timeout)
     try {
-      if (this.#stream?.resume) this.#sink.request.inContext(this.#stream.resume, this.#stream)
+      if (this.#stream?.resume) this.request.inContext(this.#stream.resume, this.#stream)
     } catch (error) {
       this.#fail(error as Error)
     }
@@ -104,7 +90,7 @@ export class BodyPump implements DeadlineOwner {
     this.#deadline?.dispose()
     const iterator = this.#iterator
     this.#iterator = null
-    if (iterator !== null) this.#sink.request.inContext(leave, null, iterator)
+    if (iterator !== null) this.request.inContext(leave, null, iterator)
     this.#release()
   }
 
@@ -112,10 +98,10 @@ export class BodyPump implements DeadlineOwner {
    * The trailers after the body, which may take as long as a piece of it. `done` is called unless `stop`
    * comes before.
    */
-  gather(trailers: TrailersSource, done: (fields: readonly string[]) => void): void {
+  protected gather(trailers: TrailersSource, done: (fields: readonly string[]) => void): void {
     this.#state = 'gathering'
     this.#deadline?.arm(this.#timeout)
-    this.#sink.request.inContext(
+    this.request.inContext(
       gatherTrailers,
       null,
       trailers,
@@ -130,18 +116,18 @@ export class BodyPump implements DeadlineOwner {
     try {
       done(fields)
     } catch (error) {
-      this.#sink.onSourceError(error as Error)
+      this.onSourceError(error as Error)
     }
   }
 
   onDeadline(): void {
     if (this.#state === 'waiting') return
     this.stop()
-    this.#sink.onSourceLate(new RequestBodyTimeoutError())
+    this.onUnsendable(new RequestBodyTimeoutError())
   }
 
   onBroken(error: Error): void {
-    this.#sink.onSourceError(error)
+    this.onSourceError(error)
   }
 
   #release(): void {
@@ -187,7 +173,7 @@ export class BodyPump implements DeadlineOwner {
     stream.resume?.()
   }
 
-  async #iterate(source: Iterable<unknown> | AsyncIterable<unknown>): Promise<void> {
+  async #iterate(source: Pieces): Promise<void> {
     try {
       const iterator = piecesOf(source)
       this.#iterator = iterator
@@ -229,13 +215,13 @@ export class BodyPump implements DeadlineOwner {
       this.#fail(lostMemory())
       return
     }
-    if (piece.length === 0 || this.#sink.onChunk(piece) || this.#isStopped()) return
+    if (piece.length === 0 || this.onChunk(piece) || this.#isStopped()) return
     this.#state = 'waiting'
     this.#deadline?.disarm()
     this.#stream?.pause?.()
   }
 
-  /** The sink may have stopped the pump inside a call; the type checker does not see that. */
+  /** It may have been stopped inside a call; the type checker does not see that. */
   #isStopped(): boolean {
     return this.#state === 'stopped'
   }
@@ -246,16 +232,16 @@ export class BodyPump implements DeadlineOwner {
     // Stopped before: some streams emit `close` within the call.
     if (stream !== null && !destroysItself(stream)) destroyStream(stream, null)
     try {
-      this.#sink.onSourceEnd()
+      this.onSourceEnd()
     } catch (error) {
-      this.#sink.onSourceError(error as Error)
+      this.onSourceError(error as Error)
     }
   }
 
   #fail(error: Error): void {
     if (this.#state === 'stopped') return
     this.stop()
-    this.#sink.onSourceError(error)
+    this.onSourceError(error)
   }
 }
 
@@ -267,7 +253,7 @@ interface PieceIterator {
 /**
  * The iterator of a web stream would wait for the piece that it was asked for before it cancels the stream.
  */
-function piecesOf(source: Iterable<unknown> | AsyncIterable<unknown>): PieceIterator {
+function piecesOf(source: Pieces): PieceIterator {
   const { getReader } = source as { getReader?: unknown }
   if (typeof getReader === 'function') {
     const reader = (source as unknown as ReadableStream<unknown>).getReader()

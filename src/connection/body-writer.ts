@@ -5,7 +5,7 @@
  */
 import { RequestContentLengthMismatchError } from '../errors.ts'
 import type { Request } from '../request/request.ts'
-import { BodyPump, type BodyPumpSink, type PumpedSource } from './body-pump.ts'
+import { BodyPump } from './body-pump.ts'
 import type { ConnectionSettings } from './connection.ts'
 
 /** The error that ends the request; null where a warning is enough. */
@@ -16,33 +16,17 @@ export function lengthDiffers(strict: boolean): Error | null {
   return null
 }
 
-export abstract class BodyWriter implements BodyPumpSink {
-  readonly request: Request
+export abstract class BodyWriter extends BodyPump {
   /** Null when the head names no length. */
   protected readonly length: number | null
   /** Bytes so far. */
   protected written = 0
   readonly #isStrict: boolean
-  readonly #pump: BodyPump
 
   constructor(request: Request, length: number | null, settings: ConnectionSettings) {
-    this.request = request
+    super(request, request.requestBodyTimeout ?? settings.requestBodyTimeout)
     this.length = length
     this.#isStrict = settings.strictContentLength
-    this.#pump = new BodyPump(this, request.requestBodyTimeout ?? settings.requestBodyTimeout)
-  }
-
-  start(source: PumpedSource): void {
-    this.request.onBodyRead()
-    this.#pump.start(source)
-  }
-
-  resume(): void {
-    this.#pump.resume()
-  }
-
-  stop(): void {
-    this.#pump.stop()
   }
 
   /** False: nothing more is taken until `resume`. The bytes are done with when this returns. */
@@ -51,10 +35,8 @@ export abstract class BodyWriter implements BodyPumpSink {
   protected abstract writeTrailers(fields: readonly string[]): void
   /** The body is complete. */
   protected onTrailersAwaited(): void {}
-  /** The body is not what its head announced: the request cannot be completed. */
-  protected abstract onBroken(error: Error): void
 
-  onChunk(chunk: string | Uint8Array): boolean {
+  protected override onChunk(chunk: string | Uint8Array): boolean {
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
     const total = this.written + bytes.byteLength
     if (this.length !== null && total > this.length && this.#differs()) return false
@@ -64,7 +46,7 @@ export abstract class BodyWriter implements BodyPumpSink {
     return hasRoom
   }
 
-  onSourceEnd(): void {
+  protected override onSourceEnd(): void {
     if (this.length !== null && this.written !== this.length && this.#differs()) return
     const { trailers } = this.request
     if (trailers === null) {
@@ -72,22 +54,19 @@ export abstract class BodyWriter implements BodyPumpSink {
       return
     }
     this.onTrailersAwaited()
-    this.#pump.gather(trailers, (fields) => this.writeTrailers(fields))
+    this.gather(trailers, (fields) => this.writeTrailers(fields))
   }
 
-  onSourceError(error: Error): void {
+  protected override onSourceError(error: Error): void {
     this.request.abort(error)
-  }
-
-  onSourceLate(error: Error): void {
-    this.stop()
-    this.onBroken(error)
   }
 
   /** Ends the request where its length is not what was announced. */
   #differs(): boolean {
     const error = lengthDiffers(this.#isStrict)
-    if (error !== null) this.onSourceLate(error)
-    return error !== null
+    if (error === null) return false
+    this.stop()
+    this.onUnsendable(error)
+    return true
   }
 }

@@ -37,15 +37,17 @@ export function prepareBody(request: Request, strictContentLength: boolean): Out
   let contentType: string | null = null
   let pumped: PumpedSource | null = null
   if (source.kind === 'form') {
-    const body = request.inContext(encodeForm, null, source.form)
+    const body = request.inContext(encodeForm, null, source.given)
     known = body.length
     contentType = body.contentType
-    pumped = { kind: 'encoded-form', body }
+    pumped = () => body.chunks()
   } else if (source.kind === 'blob') {
-    contentType = source.blob.type || null
-    pumped = source
-  } else if (source.kind === 'stream' || source.kind === 'iterable') {
-    pumped = source
+    contentType = source.given.type || null
+    pumped = () => source.given.stream()
+  } else if (source.kind === 'stream') {
+    pumped = source.stream
+  } else if (source.kind === 'iterable') {
+    pumped = () => source.given
   }
   if (request.contentType !== null) contentType = null
   if (contentType !== null && !isFieldValue(contentType)) {
@@ -61,8 +63,7 @@ export function prepareBody(request: Request, strictContentLength: boolean): Out
     if (source.kind === 'stream') endStream(source.stream)
   }
   // A body with trailers is sent piece by piece, even if it is one piece or none.
-  if (trailers !== null)
-    pumped ??= { kind: 'iterable', source: source.kind === 'bytes' ? [source.shown()] : [] }
+  if (trailers !== null) pumped ??= () => (source.kind === 'bytes' ? [source.given] : [])
   const trailer = trailers === null || request.namesTrailers ? null : announcedTrailers(trailers)
   return { length, contentType, pumped, trailer }
 }

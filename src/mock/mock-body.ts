@@ -42,11 +42,11 @@ export function piecesOf(source: BodySource): AsyncIterable<unknown> | Iterable<
     case 'stream':
       return source.stream as AsyncIterable<unknown> & typeof source.stream
     case 'iterable':
-      return source.source
+      return source.given
     case 'blob':
-      return source.blob.stream()
+      return source.given.stream()
     case 'form':
-      return encodeForm(source.form).chunks()
+      return encodeForm(source.given).chunks()
     default:
       return null
   }

@@ -13,12 +13,12 @@ import { InvalidArgumentError } from '../errors.ts'
 import { emitFailure, OldStream } from './old-stream.ts'
 
 export type BodySource =
-  | { readonly kind: 'none' }
+  | { readonly kind: 'none'; readonly given: null }
   | WholeSource
-  | { readonly kind: 'stream'; readonly stream: BodyStream }
-  | { readonly kind: 'iterable'; readonly source: Iterable<unknown> | AsyncIterable<unknown> }
-  | { readonly kind: 'blob'; readonly blob: Blob }
-  | { readonly kind: 'form'; readonly form: IterableForm }
+  | { readonly kind: 'stream'; readonly given: unknown; readonly stream: BodyStream }
+  | { readonly kind: 'iterable'; readonly given: Iterable<unknown> | AsyncIterable<unknown> }
+  | { readonly kind: 'blob'; readonly given: Blob }
+  | { readonly kind: 'form'; readonly given: IterableForm }
 
 /** A stream of the runtime or of a library with the same manners. */
 export type BodyStream = Pick<Readable, 'on' | 'pipe'> & Partial<Readable>
@@ -27,7 +27,7 @@ export interface IterableForm extends Iterable<[string, unknown]> {
   get(name: string): unknown
 }
 
-const NONE: BodySource = { kind: 'none' }
+const NONE: BodySource = { kind: 'none', given: null }
 
 /** A body that is all there. */
 export class WholeSource {
@@ -46,14 +46,14 @@ export class WholeSource {
   }
 
   /** For handlers and subscribers: in memory that holds nothing else of ours. */
-  shown(): Uint8Array {
+  get given(): Uint8Array {
     return this.bytes
   }
 }
 
 /** Made from a string: short ones share their memory. */
 class TextSource extends WholeSource {
-  override shown(): Buffer {
+  override get given(): Buffer {
     return ownBytes(this.bytes as Buffer, 0, this.byteLength)
   }
 }
@@ -79,7 +79,9 @@ export function classifyBody(body: unknown): BodySource | null {
   if (body === null || body === undefined) return NONE
   if (typeof body === 'string') return body === '' ? NONE : new TextSource(Buffer.from(body))
   if (typeof body !== 'object') return null
-  if (isStream(body)) return { kind: 'stream', stream: readableState(body) ? body : new OldStream(body) }
+  if (isStream(body)) {
+    return { kind: 'stream', given: body, stream: readableState(body) ? body : new OldStream(body) }
+  }
   if (isUint8Array(body)) return bytesSource(body)
   if (ArrayBuffer.isView(body)) {
     if (isGone(body.buffer)) throw lostMemory()
@@ -89,9 +91,9 @@ export function classifyBody(body: unknown): BodySource | null {
     if (isGone(body)) throw lostMemory()
     return bytesSource(new Uint8Array(body))
   }
-  if (isFormDataLike(body)) return { kind: 'form', form: body }
-  if (body instanceof Blob) return { kind: 'blob', blob: body }
-  if (isIterable(body)) return { kind: 'iterable', source: body }
+  if (isFormDataLike(body)) return { kind: 'form', given: body }
+  if (body instanceof Blob) return { kind: 'blob', given: body }
+  if (isIterable(body)) return { kind: 'iterable', given: body }
   return null
 }
 
@@ -138,24 +140,6 @@ function isIterable(value: object): value is Iterable<unknown> | AsyncIterable<u
   )
 }
 
-/** What the caller gave, or the bytes that were made of it; null for none. */
-export function givenBody(source: BodySource): unknown {
-  switch (source.kind) {
-    case 'none':
-      return null
-    case 'bytes':
-      return source.shown()
-    case 'stream':
-      return source.stream instanceof OldStream ? source.stream.given : source.stream
-    case 'iterable':
-      return source.source
-    case 'blob':
-      return source.blob
-    case 'form':
-      return source.form
-  }
-}
-
 /** Whether the same bytes can be sent a second time. */
 export function isReplayable(source: BodySource): boolean {
   return source.kind !== 'stream' && source.kind !== 'iterable'
@@ -172,7 +156,7 @@ export function settleLength(source: BodySource): number | null {
     case 'bytes':
       return source.byteLength
     case 'blob':
-      return source.blob.size
+      return source.given.size
     case 'stream':
       return endedLength(source.stream)
     default:

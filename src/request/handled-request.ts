@@ -46,7 +46,7 @@ export abstract class HandledRequest extends RequestSpec {
     if (source.kind === 'stream') runIn(this.#callContext, destroyStream, null, source.stream, error)
     // After any other end, a web stream that was not read can be sent again.
     else if (source.kind === 'iterable' && this.aborted)
-      runIn(this.#callContext, cancelUnread, null, source.source, error)
+      runIn(this.#callContext, cancelUnread, null, source.given, error)
   }
 
   protected get wantsBodySent(): boolean {

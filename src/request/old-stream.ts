@@ -40,12 +40,12 @@ export function emitFailure(stream: object, error: unknown): void {
 }
 
 export class OldStream extends Readable {
-  readonly given: OldEmitter
+  readonly #given: OldEmitter
   #ended = false
 
   constructor(given: OldEmitter) {
     super(coverPollution({ highWaterMark: 64 * 1024 }))
-    this.given = given
+    this.#given = given
     // It may fail after its request has ended and the other listeners are gone.
     this.on('error', ignore)
     given.on('error', (error) => {
@@ -70,18 +70,18 @@ export class OldStream extends Readable {
   #finish(): void {
     if (this.#ended) return
     this.#ended = true
-    ended.add(this.given)
+    ended.add(this.#given)
     this.push(null)
   }
 
   override _read(): void {
-    if (!this.#ended) this.given.resume?.()
+    if (!this.#ended) this.#given.resume?.()
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     try {
-      if (typeof this.given.destroy === 'function') this.given.destroy(error ?? undefined)
-      else if (error !== null) emitFailure(this.given, error)
+      if (typeof this.#given.destroy === 'function') this.#given.destroy(error ?? undefined)
+      else if (error !== null) emitFailure(this.#given, error)
     } catch {
       // What happened before it was given up is what counts.
     }

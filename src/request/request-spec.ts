@@ -6,7 +6,7 @@ import { serverNameOf } from '../base/address/server-name.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { FieldValue, HeaderList } from '../protocol/header-list.ts'
 import { lowerCaseName } from '../protocol/header-names.ts'
-import { type BodySource, classifyBody, destroyStream, givenBody, isStream } from './body-source.ts'
+import { type BodySource, classifyBody, destroyStream, isStream } from './body-source.ts'
 import { checkMethod, checkPath, isIdempotent, withQuery } from './check-options.ts'
 import { checkHandler, type DispatchHandler } from './dispatch-handler.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
@@ -135,7 +135,7 @@ export class RequestSpec {
 
   /** Bytes for a string, otherwise what the caller gave; null for none. */
   get body(): unknown {
-    return givenBody(this.source)
+    return this.source.given
   }
 
   get idempotent(): boolean {

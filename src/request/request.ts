@@ -193,7 +193,7 @@ export class Request extends HandledRequest {
       this.abort(error)
       return
     }
-    this.onBodySent(source.shown())
+    this.onBodySent(source.given)
   }
 
   onBodySent(chunk: string | Uint8Array): void {

@@ -2,33 +2,41 @@ import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
-import { BodyPump, type BodyPumpSink, type PumpedSource } from '../../src/connection/body-pump.ts'
+import { BodyPump, type PumpedSource } from '../../src/connection/body-pump.ts'
 import type { BodyStream } from '../../src/request/body-source.ts'
+import type { Request } from '../../src/request/request.ts'
 import { turns } from '../support/fake-clock.ts'
 
-class Sink implements BodyPumpSink {
-  readonly request: BodyPumpSink['request'] = { inContext: (fn, thisArg, ...args) => fn.apply(thisArg, args) }
+const REQUEST: Pick<Request, 'inContext' | 'onBodyRead'> = {
+  inContext: (fn, thisArg, ...args) => fn.apply(thisArg, args),
+  onBodyRead() {},
+}
+
+class Sink extends BodyPump {
   readonly log: string[] = []
-  readonly pump: BodyPump = new BodyPump(this)
   /** The return value of `onChunk`. */
   takes = true
   onEach: (() => void) | null = null
 
-  onChunk(chunk: string | Uint8Array): boolean {
+  constructor() {
+    super(REQUEST as Request, 0)
+  }
+
+  protected override onChunk(chunk: string | Uint8Array): boolean {
     this.log.push(Buffer.from(chunk).toString())
     this.onEach?.()
     return this.takes
   }
 
-  onSourceEnd(): void {
+  protected override onSourceEnd(): void {
     this.log.push('END')
   }
 
-  onSourceError(error: Error): void {
+  override onSourceError(error: Error): void {
     this.log.push(`ERROR ${error.message}`)
   }
 
-  onSourceLate(error: Error): void {
+  protected override onUnsendable(error: Error): void {
     this.log.push(`LATE ${error.message}`)
   }
 }
@@ -38,16 +46,26 @@ async function* generate(...chunks: unknown[]): AsyncGenerator<unknown> {
 }
 
 const sources: readonly (readonly [title: string, make: (...chunks: string[]) => PumpedSource])[] = [
-  ['a stream', (...chunks) => ({ kind: 'stream', stream: Readable.from(chunks, { objectMode: false }) })],
-  ['an async iterable', (...chunks) => ({ kind: 'iterable', source: generate(...chunks) })],
-  ['an iterable', (...chunks) => ({ kind: 'iterable', source: chunks })],
+  ['a stream', (...chunks) => Readable.from(chunks, { objectMode: false })],
+  [
+    'an async iterable',
+    (...chunks) =>
+      () =>
+        generate(...chunks),
+  ],
+  [
+    'an iterable',
+    (...chunks) =>
+      () =>
+        chunks,
+  ],
 ]
 
 describe('BodyPump', () => {
   for (const [title, make] of sources) {
     test(`${title}: pieces, then the end`, async () => {
       const sink = new Sink()
-      sink.pump.start(make('a', 'b', 'c'))
+      sink.start(make('a', 'b', 'c'))
       await turns(3)
       assert.deepEqual(sink.log, ['a', 'b', 'c', 'END'])
     })
@@ -55,7 +73,7 @@ describe('BodyPump', () => {
     test(`${title}: waits when the sink cannot take more`, async () => {
       const sink = new Sink()
       sink.takes = false
-      sink.pump.start(make('a', 'b', 'c'))
+      sink.start(make('a', 'b', 'c'))
       for (const expected of [['a'], ['a', 'b'], ['a', 'b', 'c']]) {
         await turns(3)
         // A stream may end without further reads.
@@ -63,25 +81,25 @@ describe('BodyPump', () => {
           sink.log.filter((entry) => entry !== 'END'),
           expected,
         )
-        sink.pump.resume()
+        sink.resume()
       }
       await turns(3)
       assert.deepEqual(sink.log, ['a', 'b', 'c', 'END'])
-      sink.pump.resume()
+      sink.resume()
     })
 
     test(`${title}: is silent after it was stopped, inside a call or while waiting`, async () => {
       const sink = new Sink()
-      sink.onEach = () => sink.pump.stop()
-      sink.pump.start(make('a', 'b'))
+      sink.onEach = () => sink.stop()
+      sink.start(make('a', 'b'))
       await turns(3)
       assert.deepEqual(sink.log, ['a'])
       const waiting = new Sink()
       waiting.takes = false
-      waiting.pump.start(make('a', 'b'))
+      waiting.start(make('a', 'b'))
       await turns(3)
-      waiting.pump.stop()
-      waiting.pump.resume()
+      waiting.stop()
+      waiting.resume()
       await turns(3)
       assert.deepEqual(waiting.log, ['a'])
     })
@@ -89,30 +107,29 @@ describe('BodyPump', () => {
 
   test('a blob', async () => {
     const sink = new Sink()
-    sink.pump.start({ kind: 'blob', blob: new Blob(['hello']) })
+    sink.start(() => new Blob(['hello']).stream())
     await turns(10)
     assert.deepEqual(sink.log, ['hello', 'END'])
   })
 
   test('empty pieces are left out', async () => {
     const sink = new Sink()
-    sink.pump.start({ kind: 'iterable', source: ['', 'a', new Uint8Array(0)] })
+    sink.start(() => ['', 'a', new Uint8Array(0)])
     await turns(2)
     assert.deepEqual(sink.log, ['a', 'END'])
   })
 
   test('a source that fails', async () => {
     const sink = new Sink()
-    sink.pump.start({
-      kind: 'iterable',
-      source: (async function* () {
+    sink.start(() =>
+      (async function* () {
         yield 'a'
         throw new Error('broken')
       })(),
-    })
+    )
     const stream = new Readable({ read() {} })
     const other = new Sink()
-    other.pump.start({ kind: 'stream', stream })
+    other.start(stream)
     stream.destroy(new Error('broken'))
     await turns(2)
     assert.deepEqual(sink.log, ['a', 'ERROR broken'])
@@ -122,7 +139,7 @@ describe('BodyPump', () => {
   test('a stream that is closed before its end', async () => {
     const stream = new Readable({ read() {} })
     const sink = new Sink()
-    sink.pump.start({ kind: 'stream', stream })
+    sink.start(stream)
     stream.destroy()
     await turns(2)
     assert.deepEqual(sink.log, ['ERROR Request aborted'])
@@ -133,13 +150,13 @@ describe('BodyPump', () => {
     ended.resume()
     await turns(2)
     const sink = new Sink()
-    sink.pump.start({ kind: 'stream', stream: ended })
+    sink.start(ended)
     assert.deepEqual(sink.log, ['END'])
     for (const error of [undefined, new Error('broken')]) {
       const destroyed = new Readable({ read() {} }).on('error', () => {})
       destroyed.destroy(error)
       const other = new Sink()
-      other.pump.start({ kind: 'stream', stream: destroyed })
+      other.start(destroyed)
       assert.deepEqual(other.log, [`ERROR ${error?.message ?? 'Request aborted'}`])
     }
   })
@@ -156,7 +173,7 @@ describe('BodyPump', () => {
         code = (error as NodeJS.ErrnoException).code
         sink.log.push(error.message.replace(/^.*Received /, ''))
       }
-      sink.pump.start({ kind: 'iterable', source: [bad, 'a'] })
+      sink.start(() => [bad, 'a'])
       await turns(2)
       assert.deepEqual([sink.log, code], [[type], 'ERR_INVALID_ARG_TYPE'])
     }
@@ -174,8 +191,8 @@ describe('BodyPump', () => {
       }),
     }
     const sink = new Sink()
-    sink.onEach = () => sink.pump.stop()
-    sink.pump.start({ kind: 'iterable', source })
+    sink.onEach = () => sink.stop()
+    sink.start(() => source)
     await turns(2)
     assert.equal(returned, true)
   })
@@ -183,7 +200,7 @@ describe('BodyPump', () => {
   test('an old emitter with pipe and on is a stream', async () => {
     const old = Object.assign(new EventEmitter(), { pipe() {} }) as unknown as BodyStream & EventEmitter
     const sink = new Sink()
-    sink.pump.start({ kind: 'stream', stream: old })
+    sink.start(old)
     old.emit('data', 'a')
     old.emit('end')
     old.emit('data', 'late')

@@ -64,7 +64,7 @@ describe('kinds of bodies', () => {
       assert.ok(source?.kind === 'bytes')
       assert.deepEqual([...source.bytes], [...Buffer.from(text)])
       assert.equal(source.byteLength, Buffer.byteLength(text))
-      const shown = source.shown()
+      const shown = source.given
       assert.deepEqual([...shown], [...source.bytes])
       assert.equal(shown.buffer.byteLength, source.byteLength)
     }

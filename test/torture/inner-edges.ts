@@ -11,7 +11,6 @@ import { Http1Connection } from '../../src/connection/http1/connection.ts'
 import { Http1Exchange } from '../../src/connection/http1/exchange.ts'
 import { Http1Idleness } from '../../src/connection/http1/idle.ts'
 import { Http1Sender } from '../../src/connection/http1/sender.ts'
-import { Http2BodySender } from '../../src/connection/http2/body-sender.ts'
 import { Http2Connection } from '../../src/connection/http2/connection.ts'
 import { Http2Exchange } from '../../src/connection/http2/exchange.ts'
 import { Http2Idle } from '../../src/connection/http2/idle.ts'
@@ -41,13 +40,12 @@ const EDGES: readonly (readonly [
   [Http2Connection, ['onBytes', 'onDrain', 'onEof', 'offer', 'becomeIdle']],
   [Http2Idle, ['begin', 'awaitStream', 'onStream', 'onDeadline']],
   [Http2Exchange, ['begin', 'onHead', 'onData', 'onEnd', 'onWritable', 'onDeadline']],
-  [Http2BodySender, ['resume']],
   [Http2Output, ['flush']],
   [Http1Exchange, ['begin', 'endRead', 'onHead', 'onBody', 'onEnd', 'onLate']],
   [Http1Sender, ['sendWhole', 'sendStreamed', 'resume']],
   [Http2Liveness, ['onReceived', 'onDeadline', 'onRequest', 'onPong']],
   [Http1Idleness, ['onPolled', 'onTurnEnd', 'inspect', 'begin']],
-  [BodyWriter, ['start', 'onChunk', 'onSourceEnd', 'resume']],
+  [BodyWriter, ['onChunk', 'onSourceEnd']],
   [BodyPump, ['start', 'resume']],
   [ResponseParser, ['execute', 'finish', 'expect']],
   [

@@ -206,7 +206,7 @@ class Http1BodyWriter extends BodyWriter {
     this.#host.onBodyWritten(this.request)
   }
 
-  protected override onBroken(error: Error): void {
+  protected override onUnsendable(error: Error): void {
     this.#host.onBodyBroken(this.request, error)
   }
 

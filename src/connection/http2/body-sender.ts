@@ -20,35 +20,14 @@ export interface BodySenderHost {
 
 export class Http2BodySender extends BodyWriter {
   readonly #host: BodySenderHost
-  #state: 'pumping' | 'blocked' | 'stopped' = 'pumping'
 
   constructor(request: Request, host: BodySenderHost, length: number | null, settings: ConnectionSettings) {
     super(request, length, settings)
     this.#host = host
   }
 
-  /** The stream takes nothing more for now. */
-  get isBlocked(): boolean {
-    return this.#state === 'blocked'
-  }
-
-  /** The stream takes more. */
-  override resume(): void {
-    if (this.#state !== 'blocked') return
-    this.#state = 'pumping'
-    super.resume()
-  }
-
-  override stop(): void {
-    this.#state = 'stopped'
-    super.stop()
-  }
-
   protected override write(bytes: Uint8Array): boolean {
-    const hasRoom = this.#host.sendBody(bytes, false)
-    // Sending may have ended the exchange.
-    if (!hasRoom && this.#state === 'pumping') this.#state = 'blocked'
-    return hasRoom
+    return this.#host.sendBody(bytes, false)
   }
 
   protected override writeEnd(): void {
@@ -66,13 +45,13 @@ export class Http2BodySender extends BodyWriter {
     this.#host.onBodySent()
   }
 
-  override onSourceError(error: Error): void {
+  protected override onSourceError(error: Error): void {
     // Its caller has the response already: only the server is told.
     if (this.request.settled) this.#host.onBodyBroken(error)
     else super.onSourceError(error)
   }
 
-  protected override onBroken(error: Error): void {
+  protected override onUnsendable(error: Error): void {
     this.#host.onBodyBroken(error)
   }
 }

@@ -456,7 +456,7 @@ export class Http2Exchange
       this.#onUploadDeadline()
       return
     }
-    const late = this.late(request, this.#sending === 'sending' && this.#bodySender?.isBlocked !== true)
+    const late = this.late(request, this.#sending === 'sending' && this.#bodySender?.isWaiting !== true)
     if (late === 'nothing') return
     if (late === 'body') {
       request.fail(bodyLate(`HTTP/2: "stream timeout after ${this.bodyTimeout(request)}"`))
