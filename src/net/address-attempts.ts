@@ -18,6 +18,7 @@
 
 import type { LookupAddress } from 'node:dns'
 import type { LookupFunction, Socket } from 'node:net'
+import { ignoreError } from '../base/error/ignore-error.ts'
 import { clearTimer, startTimer } from '../base/loop/timer.ts'
 import { loadDns } from '../base/node/lazy-modules.ts'
 import type { ConnectTimeoutError } from '../errors.ts'
@@ -31,7 +32,7 @@ import {
   isTimedOutAggregate,
   timeoutError,
 } from './connect-errors.ts'
-import { release, startConnectTimeout } from './connect-timeout.ts'
+import { startConnectTimeout } from './connect-timeout.ts'
 
 export type AddressPolicy = 'single' | 'sequence' | 'race'
 
@@ -190,7 +191,7 @@ export class AddressAttempts {
       },
       Math.max(LEAST_ATTEMPT_DELAY, this.#options.attemptDelay),
     )
-    release(this.#nextTimer)
+    this.#nextTimer.unref?.()
   }
 
   #stopNext(): void {
@@ -312,5 +313,3 @@ function attemptedByRuntime(socket: Socket | null): readonly string[] {
   const list = socket?.autoSelectFamilyAttemptedAddresses
   return Array.isArray(list) ? list : []
 }
-
-function ignoreError(): void {}

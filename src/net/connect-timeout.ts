@@ -1,11 +1,10 @@
 /**
  * Owns the clock of one connect. When time is up it lets the event loop poll once more before it decides:
  * after a blocked loop timers run first, and a result that already waits in the loop must win. Timers come
- * from the global object at call time, so that fake clocks control them, and do not keep the process alive.
+ * from the global object at call time, so that fake clocks control them, and do not keep the process alive;
+ * those of a fake clock may have no `unref`.
  */
 import { clearTimer, startTimer } from '../base/loop/timer.ts'
-
-type Timer = ReturnType<typeof setTimeout>
 
 /** The connect that has the time limit. */
 export interface TimeoutTarget {
@@ -21,10 +20,10 @@ export function startConnectTimeout(
   target: TimeoutTarget,
   onLost: () => void,
 ): () => void {
-  if (!milliseconds) return noTimeout
+  if (!milliseconds) return () => {}
   const clock = { target: new WeakRef(target), onLost, stopped: false }
   const timer = startTimer(waitOneTurn, milliseconds, clock)
-  release(timer)
+  timer.unref?.()
   return () => {
     clock.stopped = true
     clearTimer(timer)
@@ -49,10 +48,3 @@ function judge(clock: Clock): void {
   if (target === undefined) clock.onLost()
   else target.onConnectTimeout()
 }
-
-/** Lets the process end before the timer does. Fake clocks may hand out timers without `unref`. */
-export function release(timer: Timer): void {
-  if (typeof timer === 'object' && typeof timer.unref === 'function') timer.unref()
-}
-
-function noTimeout(): void {}

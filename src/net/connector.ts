@@ -15,7 +15,7 @@ import { runtimeNextTick } from '../base/loop/runtime-turns.ts'
 import { loadNet, loadTls } from '../base/node/lazy-modules.ts'
 import { coverPollution } from '../base/object/own-options.ts'
 import { InvalidArgumentError } from '../errors.ts'
-import { blockedError } from '../guard/guard.ts'
+import { blockedError, type Refusal } from '../guard/guard.ts'
 import { AddressAttempts, type AddressPolicy, type AttemptCallback } from './address-attempts.ts'
 import { lookupOf, settledLookup } from './addresses.ts'
 import type { ConnectDetails } from './connect-details.ts'
@@ -25,7 +25,7 @@ import {
   readConnectorOptions,
   type SocketOptions,
 } from './connector-options.ts'
-import { guardedLookup, refusalOf } from './guarded-lookup.ts'
+import { guardedLookup } from './guarded-lookup.ts'
 import { containedPsk, IdentityCheck } from './identity-check.ts'
 import { SlabInlet } from './slab-inlet.ts'
 import { keepSessions, sessionKey } from './tls-session-cache.ts'
@@ -132,7 +132,7 @@ function openConnection(
   if (target instanceof Error) return refuse(target, callback)
   const { hostname, port, secure } = target
   const { guard } = settings
-  const refusal = guard === null ? null : refusalOf(guard, target, settings.socketPath)
+  const refusal = refusalOf(settings, target)
   if (refusal !== null) return refuse(blockedError(refusal), callback)
   const resolver = guard === null ? settings.lookup : guardedLookup(guard, hostname, port, settings.lookup)
   // TLS on a connection that is open already reads from that; an `onread` of the caller reads for itself. In
@@ -188,6 +188,17 @@ function readTarget(settings: ConnectorSettings, call: ConnectorOptions): Target
     localAddress: own.localAddress ?? settings.localAddress,
     httpSocket: own.httpSocket ?? null,
   }
+}
+
+/**
+ * All that can be refused before a name is resolved. Where a connection that is open leads to is known to its
+ * owner only.
+ */
+function refusalOf({ guard, socketPath }: ConnectorSettings, target: Target): Refusal | null {
+  const { hostname, port, httpSocket } = target
+  if (guard === null) return null
+  if (httpSocket !== null) return guard.refuseName(hostname, port)
+  return socketPath === undefined ? guard.refuseHost(hostname, port) : guard.refuseSocketPath(socketPath)
 }
 
 /** Answers a connect that cannot start; like any other answer it comes after the call has returned. */

@@ -4,27 +4,9 @@
  */
 import type { LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
-import type { Duplex } from 'node:stream'
 import { loadDns } from '../base/node/lazy-modules.ts'
-import { blockedError, type Guard, type Refusal } from '../guard/guard.ts'
+import { blockedError, type Guard } from '../guard/guard.ts'
 import { asAddress, settledLookup } from './addresses.ts'
-
-/** What a connector is asked for. */
-interface Goal {
-  readonly hostname: string
-  readonly port: string | number
-  readonly httpSocket: Duplex | null
-}
-
-/**
- * All that can be refused before a name is resolved. Where a connection that is open leads to is known to its
- * owner only.
- */
-export function refusalOf(guard: Guard, goal: Goal, socketPath: string | undefined): Refusal | null {
-  const { hostname, port, httpSocket } = goal
-  if (httpSocket !== null) return guard.refuseName(hostname, port)
-  return socketPath === undefined ? guard.refuseHost(hostname, port) : guard.refuseSocketPath(socketPath)
-}
 
 /** A `lookup` whose answers are only the addresses that pass. */
 export function guardedLookup(

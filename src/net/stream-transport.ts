@@ -108,11 +108,6 @@ export class StreamTransport {
     return this.#inlet !== null
   }
 
-  /** Nothing can be written any more; `onTransportClosed` was called, or follows. */
-  get isDestroyed(): boolean {
-    return this.socket.destroyed
-  }
-
   attach(sink: TransportSink): void {
     this.#sink = sink
     try {
@@ -129,12 +124,10 @@ export class StreamTransport {
     else if (this.socket.readableEnded) this.#onEnd()
   }
 
-  /** Leaves together with the other writes of this tick. Strings are latin1. */
-  write(data: string): void {
-    this.#batch.add(data)
-  }
-
-  /** The same with several pieces. Their memory may be reused as soon as this returns. */
+  /**
+   * Leaves together with the other writes of this tick. Strings are latin1; the memory of other pieces may be reused
+   * as soon as this returns.
+   */
   writeAll(pieces: readonly (string | Uint8Array)[]): void {
     this.#batch.addAll(pieces)
   }
@@ -151,17 +144,9 @@ export class StreamTransport {
     this.#batch.flush()
   }
 
-  pauseReading(): void {
-    this.#steer('pause')
-  }
-
-  resumeReading(): void {
-    this.#steer('resume')
-  }
-
-  #steer(how: 'pause' | 'resume'): void {
+  setReading(on: boolean): void {
     try {
-      ;(this.#inlet ?? this.socket)[how]()
+      ;(this.#inlet ?? this.socket)[on ? 'resume' : 'pause']()
     } catch (error) {
       this.#onBroken(error as Error)
     }

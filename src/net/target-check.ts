@@ -47,7 +47,7 @@ export function checkTarget(
     resolves && sends === 'address' ? guard.refuseHost(hostname, port) : guard.refuseName(hostname, port)
   if (refusal !== null || !resolves) {
     callback(refusal && blockedError(refusal), null)
-    return noCancel
+    return () => {}
   }
   let isOver = false
   const answer: OnChecked = (error, address) => {
@@ -79,8 +79,6 @@ export function checkTarget(
   }
   return cancel
 }
-
-function noCancel(): void {}
 
 /** As the runtime's error for a name without addresses. */
 function notFound(hostname: string): Error {

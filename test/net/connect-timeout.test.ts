@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { release, startConnectTimeout } from '../../src/net/connect-timeout.ts'
+import { startConnectTimeout } from '../../src/net/connect-timeout.ts'
 
 function onPlatform(t: TestContext, platform: string): void {
   const original = Object.getOwnPropertyDescriptor(process, 'platform')!
@@ -75,9 +75,13 @@ test('the timer does not keep the process alive', (t) => {
   stop()
 })
 
-test('a clock that hands out numbers is accepted', () => {
-  release(1 as unknown as NodeJS.Timeout)
-  release({} as unknown as NodeJS.Timeout)
+test('a clock that hands out numbers, or timers without unref, is accepted', (t) => {
+  for (const timer of [1, {}]) {
+    const { mock } = t.mock.method(globalThis, 'setTimeout', () => timer as unknown as NodeJS.Timeout)
+    startConnectTimeout(60_000, { onConnectTimeout: unused }, unused)()
+    assert.equal(mock.callCount(), 1)
+    mock.restore()
+  }
 })
 
 test('the timer does not keep its target alive, and the caller still gets an answer', async (t) => {

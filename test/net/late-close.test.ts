@@ -24,7 +24,7 @@ async function closedWhilePaused(): Promise<{ transport: StreamTransport; heard:
     onEof: () => void heard.push('eof'),
     onTransportClosed: (error) => void heard.push(`closed ${error?.message}`),
   })
-  transport.pauseReading()
+  transport.setReading(false)
   callback(4, Buffer.from('late'))
   const closed = once(socket, 'close')
   socket.destroy()
@@ -35,7 +35,7 @@ async function closedWhilePaused(): Promise<{ transport: StreamTransport; heard:
 
 test('bytes that wait are delivered before the end', async () => {
   const { transport, heard } = await closedWhilePaused()
-  transport.resumeReading()
+  transport.setReading(true)
   await turns(1)
   assert.deepEqual(heard, ['bytes late', 'eof', 'closed undefined'])
 })

@@ -139,11 +139,11 @@ for (const wire of ['http:', 'https:'] as const) {
       sink.onPiece = () => {
         assert.equal(paused, false)
         paused = true
-        transport.pauseReading()
+        transport.setReading(false)
         setImmediate(() => {
           paused = false
-          transport.resumeReading()
-          transport.resumeReading()
+          transport.setReading(true)
+          transport.setReading(true)
         })
       }
       peer.end(whole)
@@ -153,7 +153,7 @@ for (const wire of ['http:', 'https:'] as const) {
 
     test('the end waits for what came before it', async (t) => {
       const { transport, sink, peer, socket } = await open(t, wire)
-      sink.onPiece = () => transport.pauseReading()
+      sink.onPiece = () => transport.setReading(false)
       // Separate records over TLS: some are read although reading was stopped.
       for (let i = 0; i < 3; i++) peer.write(String(i))
       peer.end()
@@ -161,7 +161,7 @@ for (const wire of ['http:', 'https:'] as const) {
       await turns(4)
       assert.ok(!sink.calls.includes('eof') || sink.text === '012')
       sink.onPiece = () => {}
-      transport.resumeReading()
+      transport.setReading(true)
       await sink.until(() => sink.calls.at(-1) === 'closed in order')
       assert.deepEqual(sink.calls, ['bytes', 'eof', 'closed in order'])
       assert.equal(sink.text, '012')
@@ -170,7 +170,7 @@ for (const wire of ['http:', 'https:'] as const) {
 
     test('destroying with something held back ends it', async (t) => {
       const { transport, sink, peer } = await open(t, wire)
-      sink.onPiece = () => transport.pauseReading()
+      sink.onPiece = () => transport.setReading(false)
       for (let i = 0; i < 3; i++) peer.write(String(i))
       await sink.until(() => sink.calls.length > 0)
       transport.destroy(new Error('enough'))
@@ -189,7 +189,7 @@ for (const wire of ['http:', 'https:'] as const) {
 
     test('after a detach it is a socket like any other', async (t) => {
       const { transport, sink, peer, socket } = await open(t, wire)
-      sink.onPiece = () => transport.pauseReading()
+      sink.onPiece = () => transport.setReading(false)
       peer.write('first')
       await sink.until(() => sink.text === 'first')
       peer.write('second')

@@ -122,11 +122,11 @@ describe('StreamTransport', () => {
 
   test('pauses and resumes reading', async () => {
     const { socket, transport, sink } = overMemory()
-    transport.pauseReading()
+    transport.setReading(false)
     socket.say('later')
     await turns(2)
     assert.deepEqual(sink.calls, [])
-    transport.resumeReading()
+    transport.setReading(true)
     await turns(1)
     assert.deepEqual(sink.calls, ['bytes later'])
   })
@@ -196,7 +196,7 @@ describe('StreamTransport', () => {
     assert.equal(before.remotePort, socket.remotePort)
     assert.equal(before.localPort, socket.localPort)
     assert.equal(before.remoteFamily, 'IPv4')
-    transport.write('hello')
+    transport.writeAll(['hello'])
     await peer.until('hello')
     const closed = once(socket, 'close')
     transport.destroy(null)
@@ -211,7 +211,7 @@ describe('StreamTransport', () => {
   test('what is written before a detach leaves, and the sink hears nothing more', async (t) => {
     const { socket, transport, sink, peer } = await overTcp(t)
     transport.setReferenced(false)
-    transport.write('last')
+    transport.writeAll(['last'])
     assert.equal(transport.detach(Buffer.from('unread ')), socket)
     await peer.until('last')
     peer.send('more')

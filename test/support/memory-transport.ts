@@ -5,7 +5,6 @@ import type { Transport, TransportSink } from '../../src/net/stream-transport.ts
 
 export class MemoryTransport implements Transport {
   readonly isPolled = false
-  readonly isDestroyed = false
   readonly socket: Duplex = new Duplex({ read() {} })
   congested = false
   written = ''
@@ -20,28 +19,24 @@ export class MemoryTransport implements Transport {
     this.sink = sink
   }
 
-  write(data: string | Uint8Array): void {
+  #put(data: string | Uint8Array): void {
     this.written += typeof data === 'string' ? data : Buffer.from(data).toString('latin1')
   }
 
   writeNow(data: string | Uint8Array): void {
-    this.write(data)
+    this.#put(data)
   }
 
   writeAll(pieces: readonly (string | Uint8Array)[]): void {
-    for (const piece of pieces) this.write(piece)
+    for (const piece of pieces) this.#put(piece)
   }
 
   writeAllNow(pieces: readonly (string | Uint8Array)[]): void {
-    for (const piece of pieces) this.write(piece)
+    for (const piece of pieces) this.#put(piece)
   }
 
-  pauseReading(): void {
-    this.reading = false
-  }
-
-  resumeReading(): void {
-    this.reading = true
+  setReading(on: boolean): void {
+    this.reading = on
   }
 
   setReferenced(on: boolean): void {

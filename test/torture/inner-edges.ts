@@ -69,7 +69,7 @@ const EDGES: readonly (readonly [
   ],
   [ClientSession, ['dispatchQueued', 'onSettledDown']],
   [PoolScheduler, ['dispatchQueued', 'onSettledDown']],
-  [StreamTransport, ['write', 'writeNow', 'writeAllNow', 'pauseReading', 'resumeReading', 'setReferenced']],
+  [StreamTransport, ['writeAll', 'writeNow', 'writeAllNow', 'setReading', 'setReferenced']],
 ]
 
 const SOCKET_METHODS = ['write', 'cork', 'uncork', 'pause', 'resume', 'on', 'unshift', 'destroy'] as const

@@ -123,7 +123,7 @@ export class Http1Connection
   }
 
   get isLost(): boolean {
-    return this.#transport.isDestroyed
+    return this.#transport.socket.destroyed
   }
 
   onInspected(): void {
@@ -238,7 +238,7 @@ export class Http1Connection
     const backlog = this.#backlog
     this.#backlog = null
     if (backlog !== null) this.#execute(backlog, backlog.length)
-    if (this.#backlog === null && !this.isOver) this.#transport.resumeReading()
+    if (this.#backlog === null && !this.isOver) this.#transport.setReading(true)
   }
 
   onHandlerError(error: unknown): void {
@@ -273,7 +273,7 @@ export class Http1Connection
     switch (parser.status) {
       case 'paused':
         this.#backlog = restOf(bytes, consumed, length)
-        this.#transport.pauseReading()
+        this.#transport.setReading(false)
         return
       case 'upgraded':
         this.#handOver(ownBytes(bytes, consumed, length))

@@ -63,10 +63,6 @@ export class Http1Sender {
     this.isClogged = this.#transport.congested
   }
 
-  get congested(): boolean {
-    return this.#transport.congested
-  }
-
   /** The body of this request is not out yet. */
   isSending(request: Request): boolean {
     return this.#writer?.request === request
@@ -121,13 +117,15 @@ export class Http1Sender {
 
   writeHead(request: Request, head: string, tail: string): void {
     this.#announceHead(request, head, head.length)
-    this.#transport.write(head + tail)
+    this.#transport.writeAll([head + tail])
     request.onWritten()
   }
 
-  writeBody(pieces: readonly (string | Uint8Array)[]): void {
+  /** Returns whether the socket takes more. */
+  writeBody(pieces: readonly (string | Uint8Array)[]): boolean {
     this.#transport.writeAll(pieces)
     this.#deadline.refresh()
+    return !this.#transport.congested
   }
 
   onBodyBegins(request: Request): void {
@@ -184,8 +182,7 @@ class Http1BodyWriter extends BodyWriter {
       host.onBodyBegins(this.request)
       this.#writeHead(this.#chunked ? CHUNKED_TAIL : contentLengthTail(this.length!))
     }
-    host.writeBody(this.#chunked ? [chunkPrefix(bytes.byteLength), bytes, CHUNK_SUFFIX] : [bytes])
-    return !host.congested
+    return host.writeBody(this.#chunked ? [chunkPrefix(bytes.byteLength), bytes, CHUNK_SUFFIX] : [bytes])
   }
 
   protected override writeEnd(): void {
