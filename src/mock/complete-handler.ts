@@ -1,25 +1,19 @@
 /** Handlers in tests often have only the methods that the test looks at. A mocked request accepts that. */
+import { ForwardingHandler } from '../handler/forwarding-handler.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 
 /** The methods that a `Request` checks for. */
-const REQUIRED: readonly PropertyKey[] = [
+const REQUIRED = [
   'onRequestStart',
   'onResponseStart',
   'onResponseData',
   'onResponseEnd',
   'onResponseError',
-] satisfies (keyof DispatchHandler)[]
+] as const
 
-/** Adds methods that do nothing for those that are missing. */
+/** Has all of them. */
+class CompleteHandler extends ForwardingHandler {}
+
 export function completeHandler(handler: DispatchHandler): DispatchHandler {
-  if (REQUIRED.every((name) => Reflect.get(handler, name) !== undefined)) return handler
-  return new Proxy(handler, {
-    get: (target, name) => {
-      const method: unknown = Reflect.get(target, name)
-      if (typeof method === 'function') return method.bind(target)
-      return method === undefined && REQUIRED.includes(name) ? ignore : method
-    },
-  })
+  return REQUIRED.every((name) => handler[name] !== undefined) ? handler : new CompleteHandler(handler)
 }
-
-function ignore(): void {}

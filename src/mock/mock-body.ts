@@ -36,8 +36,10 @@ export function isForm(body: unknown): body is IterableForm {
   return kindOf(body) === 'form'
 }
 
+export type Pieces = AsyncIterable<unknown> | Iterable<unknown>
+
 /** The pieces of a body that is not in memory; null for any other. */
-export function piecesOf(source: BodySource): AsyncIterable<unknown> | Iterable<unknown> | null {
+export function piecesOf(source: BodySource): Pieces | null {
   switch (source.kind) {
     case 'stream':
       return source.stream as AsyncIterable<unknown> & typeof source.stream
@@ -52,7 +54,7 @@ export function piecesOf(source: BodySource): AsyncIterable<unknown> | Iterable<
   }
 }
 
-export async function* eachOf(pieces: AsyncIterable<unknown> | Iterable<unknown>): AsyncGenerator<unknown> {
+export async function* eachOf(pieces: Pieces): AsyncGenerator<unknown> {
   yield* pieces
 }
 

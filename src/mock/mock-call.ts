@@ -6,7 +6,7 @@ import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { BodyInput, DispatchOptions } from '../request/dispatch-options.ts'
 import type { MockCallHistoryLog } from './history/call-history-log.ts'
 import { eachField, fieldsObject, readFields } from './match/header-matcher.ts'
-import { sortedPath, withoutTrailingSlash } from './match/request-path.ts'
+import { sortedPath } from './match/request-path.ts'
 import { collectBody, eachOf, isCollectable, isPiecemeal, piecesOf, textOrBytes } from './mock-body.ts'
 import type { MockResponseCallbackOptions } from './reply/reply.ts'
 
@@ -55,10 +55,6 @@ export class MockCall {
     return this.#fields
   }
 
-  get barePath(): string {
-    return withoutTrailingSlash(this.path)
-  }
-
   /** Whether `collect()` must run before a matcher can see the body. */
   get hasUnreadBody(): boolean {
     return isCollectable(this.options.body) && this.body === this.options.body
@@ -71,14 +67,11 @@ export class MockCall {
     const bytes = await collectBody(body, this.pieces)
     this.isRead = true
     if (body instanceof Blob && body.type !== '' && this.fields['content-type'] === undefined) {
-      headers = withField(headers, 'content-type', body.type)
+      const fields = [...eachField(headers)].filter(([, value]) => value !== undefined)
+      headers = [...fields, ['content-type', body.type]] as [string, string][]
     }
     this.options = { ...this.options, headers, body: bytes }
     this.body = textOrBytes(bytes)
-  }
-
-  get wasCollected(): boolean {
-    return this.body !== this.given.body
   }
 
   /** What reply functions get. */
@@ -90,12 +83,4 @@ export class MockCall {
     else if (this.body !== undefined) opts['body'] = this.body as BodyInput
     return opts as unknown as MockResponseCallbackOptions
   }
-}
-
-function withField(headers: unknown, name: string, value: string): string[] {
-  const flat: string[] = []
-  eachField(headers, (given, field) => {
-    if (field !== undefined) for (const one of Array.isArray(field) ? field : [field]) flat.push(given, one)
-  })
-  return [...flat, name, value]
 }

@@ -19,7 +19,7 @@ import {
   type UpgradeAcceptor,
 } from './reply/reply.ts'
 import { readReplyFields } from './reply/reply-fields.ts'
-import { faultScript, isReplyFault, type WireFault, type WireScript } from './wire/wire-step.ts'
+import { count, faultScript, isReplyFault, type WireFault, type WireScript } from './wire/wire-step.ts'
 
 /** The runtime turns a longer delay into 1 ms. */
 const LONGEST_DELAY = 2 ** 31 - 1
@@ -34,7 +34,7 @@ export class MockScope<_TData = unknown> {
 
   /** Replies after so many milliseconds. */
   delay(waitInMs: number): this {
-    this.#interception.delay = Math.min(positive(waitInMs, 'waitInMs'), LONGEST_DELAY)
+    this.#interception.delay = Math.min(count(waitInMs, 'waitInMs', '> 0'), LONGEST_DELAY)
     return this
   }
 
@@ -46,7 +46,7 @@ export class MockScope<_TData = unknown> {
 
   /** Replies so many times. Default: once. */
   times(repeatTimes: number): this {
-    this.#interception.times = positive(repeatTimes, 'repeatTimes')
+    this.#interception.times = count(repeatTimes, 'repeatTimes', '> 0')
     return this
   }
 }
@@ -159,13 +159,6 @@ export class MockInterceptor {
     this.#mocks.add(interception)
     return new MockScope(interception)
   }
-}
-
-function positive(value: unknown, name: string): number {
-  if (!Number.isInteger(value) || (value as number) <= 0) {
-    throw new InvalidArgumentError(`${name} must be a valid integer > 0`)
-  }
-  return value as number
 }
 
 /** The types under the names that programs written for undici use. */

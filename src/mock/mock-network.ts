@@ -14,7 +14,7 @@ import { RequestSpec } from '../request/request-spec.ts'
 import { MockCallHistory } from './history/call-history.ts'
 import type { MockCallHistoryLog } from './history/call-history-log.ts'
 import { LoggingHandler } from './history/logging-handler.ts'
-import { Interception, readPattern } from './match/interception.ts'
+import type { Interception } from './match/interception.ts'
 import { MatchRun } from './match/match-run.ts'
 import { notMatched } from './match/not-matched.ts'
 import type { MockAgentSettings } from './mock-agent-options.ts'
@@ -30,27 +30,11 @@ import { WireClients } from './wire/wire-clients.ts'
 /** Errors kept for `unmatched`. */
 const MOST_UNMATCHED = 1000
 
-/** What can be done with a call that no interceptor replies to. */
-export interface UnmatchedActions {
-  /** Replies to it, after so many milliseconds. */
-  reply(reply: Reply, delay: number): boolean
-  /** Sends it if the network is allowed, with this handler instead of its own unless null. */
-  send(handler: DispatchHandler | null): boolean
-  /** Reads its body, then goes on. */
-  collect(proceed: () => boolean): boolean
-}
-
-/**
- * Decides about calls that no interceptor replies to: uses one of the actions, and returns what `dispatch`
- * returns.
- */
-type Fallback = (call: MockCall, actions: UnmatchedActions) => boolean
+/** Decides about calls that no interceptor replies to, and returns what `dispatch` returns. */
+type Fallback = (run: MatchRun, place: MockPlace) => boolean
 
 /** No interceptor can be added to these. */
 const NO_MOCKS = new OriginMocks('')
-
-/** The pattern of replies that come from a snapshot. */
-const REPLAYED = readPattern({ path: '/' }, false, {})
 
 const networks = new WeakMap<object, MockNetwork>()
 
@@ -69,7 +53,8 @@ export class MockNetwork implements ExchangeOwner {
   isActive = true
   isLogging: boolean
   history: MockCallHistory | null
-  fallback: Fallback | null = null
+  /** Sends them, unless a snapshot agent has replaced it. */
+  fallback: Fallback = (run, place) => this.send(run, place)
   readonly #owner: EventEmitter
   readonly #real: Dispatching
   /** The handler of the call that the real dispatcher is getting: `divert` must let it through. */
@@ -121,8 +106,8 @@ export class MockNetwork implements ExchangeOwner {
   #match(run: MatchRun, place: MockPlace): boolean {
     const { call } = run
     const found = run.advance()
-    if (found === 'unread') return this.#collect(call, () => this.#match(run, place))
-    if (found === null) return this.#miss(run, place)
+    if (found === 'unread') return this.collect(call, () => this.#match(run, place))
+    if (found === null) return this.fallback(run, place)
     const { reply } = found
     // A connection sends the body; otherwise the function may read a stream itself.
     const reads =
@@ -130,9 +115,7 @@ export class MockNetwork implements ExchangeOwner {
       reply.readsBody &&
       call.hasUnreadBody &&
       (this.settings.wire || !call.isPiecemeal)
-    return reads
-      ? this.#collect(call, () => this.#reply(call, found, place))
-      : this.#reply(call, found, place)
+    return reads ? this.collect(call, () => this.#reply(call, found, place)) : this.#reply(call, found, place)
   }
 
   #reply(call: MockCall, interception: Interception, { context, mocks }: MockPlace): boolean {
@@ -159,27 +142,18 @@ export class MockNetwork implements ExchangeOwner {
     return log === null ? handler : new LoggingHandler(handler, log)
   }
 
-  #miss(run: MatchRun, place: MockPlace): boolean {
-    if (this.fallback === null) return this.#pass(run, place, null)
-    const { call } = run
-    return this.fallback(call, {
-      reply: (reply, delay) => {
-        const interception = new Interception(REPLAYED, reply)
-        interception.delay = delay
-        if (call.log !== null) call.log.matched = true
-        new MockedExchange(call, interception, place.context, this).run()
-        return true
-      },
-      send: (handler) => this.#pass(run, place, handler),
-      collect: (proceed) => this.#collect(call, proceed),
-    })
+  /** Replies to a call that no interceptor matches, after so many milliseconds. */
+  replay(call: MockCall, { context }: MockPlace, reply: Reply, delay: number): boolean {
+    if (call.log !== null) call.log.matched = true
+    new MockedExchange(call, { reply, delay }, context, this).run()
+    return true
   }
 
-  /** Sends it, or throws if the network is not allowed. */
-  #pass(run: MatchRun, { mocks }: MockPlace, handler: DispatchHandler | null): boolean {
+  /** Sends a call that no interceptor matches, or throws if the network is not allowed. */
+  send(run: MatchRun, { mocks }: MockPlace, handler: DispatchHandler = run.call.handler): boolean {
     const { call } = run
     const refusal = this.netConnect.refusal(call.origin)
-    if (refusal === null) return this.#send(call, handler ?? call.handler)
+    if (refusal === null) return this.#send(call, handler)
     const origins = this.origins.all.map(({ origin }) => origin)
     const error = notMatched(run, mocks === NO_MOCKS ? null : mocks, origins, refusal)
     if (call.log !== null) call.log.error = error
@@ -200,7 +174,7 @@ export class MockNetwork implements ExchangeOwner {
   }
 
   /** Reads the body, then goes on. Meanwhile the call counts as running. */
-  #collect(call: MockCall, proceed: () => boolean): boolean {
+  collect(call: MockCall, proceed: () => boolean): boolean {
     const fail = (error: unknown): void => {
       if (!this.running.delete(waiting)) return
       destroyBodyOf(call.given, error)

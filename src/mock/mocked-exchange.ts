@@ -24,8 +24,8 @@ import type { Interception } from './match/interception.ts'
 import type { MockAgentSettings } from './mock-agent-options.ts'
 import { piecesOf } from './mock-body.ts'
 import type { MockCall } from './mock-call.ts'
-import { isBodiless, type MockedResponse } from './reply/reply.ts'
-import { contentPieces, StreamedContent } from './reply/reply-content.ts'
+import { isBodiless, type MockedResponse, type Reply } from './reply/reply.ts'
+import { contentPieces, type ReplyContent } from './reply/reply-content.ts'
 import { statusText } from './reply/status-text.ts'
 
 /** A request that has not settled. */
@@ -51,7 +51,8 @@ const NO_CONNECTION: ConnectionFacts = {
 
 export class MockedExchange extends Exchange implements RequestHost, DeadlineOwner {
   readonly #call: MockCall
-  readonly #interception: Interception
+  readonly #reply: Reply
+  readonly #delay: number
   readonly #owner: ExchangeOwner
   readonly #request: Request
   #response: MockedResponse | null = null
@@ -66,11 +67,17 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
   #wake: (() => void) | null = null
 
   /** Throws for invalid request options. */
-  constructor(call: MockCall, interception: Interception, context: RequestContext, owner: ExchangeOwner) {
+  constructor(
+    call: MockCall,
+    { reply, delay }: Pick<Interception, 'reply' | 'delay'>,
+    context: RequestContext,
+    owner: ExchangeOwner,
+  ) {
     super(owner.settings.client, new Deadline(null))
     this.deadline.owner = this
     this.#call = call
-    this.#interception = interception
+    this.#reply = reply
+    this.#delay = delay
     this.#owner = owner
     this.#request = new Request(call.options, completeHandler(call.handler), context, this)
   }
@@ -104,7 +111,8 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
 
   /** A collected stream is reported in its original pieces. */
   #announceBody(source: WholeSource): void {
-    const { wasCollected, isPiecemeal, pieces } = this.#call
+    const { body, given, isPiecemeal, pieces } = this.#call
+    const wasCollected = body !== given.body
     if (!wasCollected || !isPiecemeal) this.#request.onWholeBodySent(source)
     else for (const piece of pieces) this.#request.onBodySent(piece as Uint8Array)
   }
@@ -114,7 +122,7 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
    * yet. Throws for an invalid reply: that is a mistake in the test, not a failure of the peer.
    */
   prepare(): void {
-    const { reply } = this.#interception
+    const reply = this.#reply
     if (reply.kind !== 'function' || !reply.isWhole || this.#call.hasUnreadBody) return
     this.#prepared = reply.ask(this.#call)
     ignoreRejection(this.#prepared)
@@ -123,7 +131,7 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
   async #send(pieces: AsyncIterable<unknown> | Iterable<unknown>): Promise<void> {
     try {
       this.#request.onBodyRead()
-      const keeps = this.#call.isPiecemeal && this.#interception.reply.kind === 'function'
+      const keeps = this.#call.isPiecemeal && this.#reply.kind === 'function'
       if (keeps) this.#call.isRead = true
       for await (const piece of pieces) {
         if (this.#request.settled) return
@@ -145,18 +153,17 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
     request.onWritten()
     request.onRequestSent()
     if (request.settled) return
-    const { delay } = this.#interception
-    if (delay === 0) {
-      this.#reply()
+    if (this.#delay === 0) {
+      this.#answer()
       return
     }
     this.awaitHead(request)
     // Not unreferenced: the caller waits for it, and nothing else keeps the process alive.
-    this.#timer = startTimer(() => this.#reply(), delay)
+    this.#timer = startTimer(() => this.#answer(), this.#delay)
   }
 
-  #reply(): void {
-    const { reply } = this.#interception
+  #answer(): void {
+    const reply = this.#reply
     try {
       if (reply.kind === 'error') throw reply.error
       invariant('ask' in reply, 'a reply on a connection has no exchange')
@@ -188,7 +195,7 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
     request.onHead(statusCode, fields, statusText(statusCode))
     if (request.settled) return
     const hasBody = !isBodiless(request.method, statusCode)
-    if (hasBody && content instanceof StreamedContent) {
+    if (hasBody && !Buffer.isBuffer(content)) {
       void this.#stream(content)
       return
     }
@@ -198,7 +205,7 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
     this.#deliver()
   }
 
-  async #stream(content: StreamedContent): Promise<void> {
+  async #stream(content: ReplyContent): Promise<void> {
     const request = this.#request
     this.awaitBody(request)
     try {
@@ -286,9 +293,7 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
     if (this.#timer !== null) clearTimer(this.#timer)
     this.deadline.dispose()
     const content = this.#response?.content
-    if (content instanceof StreamedContent && isStream(content.source) && !this.#isSourceAtEnd) {
-      destroyStream(content.source, null)
-    }
+    if (isStream(content) && !this.#isSourceAtEnd) destroyStream(content, null)
     this.#wake?.()
     if (this.#owner.running.delete(this)) this.#owner.onIdle()
   }

@@ -65,19 +65,8 @@ export class MockCallHistoryLog {
     const { body, headers, method } = options
     const { href: fullUrl, origin, pathname: path, protocol, host, port, hash } = url
     const searchParams = Object.fromEntries(url.searchParams)
-    Object.assign(this, {
-      body,
-      headers,
-      method,
-      fullUrl,
-      origin,
-      path,
-      searchParams,
-      protocol,
-      host,
-      port,
-      hash,
-    })
+    Object.assign(this, { body, headers, method, fullUrl, origin, path, searchParams })
+    Object.assign(this, { protocol, host, port, hash })
     // Not enumerable, so that a comparison with what undici logs holds.
     const hidden = { url, matched: false, interceptor: null, statusCode: null, error: null }
     for (const [name, value] of Object.entries(hidden)) {

@@ -92,10 +92,7 @@ export class MockCallHistory {
       throw new InvalidArgumentError('criteria parameter should be one of function, regexp, or object')
     }
     if (Object.keys(criteria).length === 0) return this.calls()
-    return this.#filterBy(criteria, isEvery(options))
-  }
-
-  #filterBy(criteria: FilterCallsObjectCriteria, every: boolean): MockCallHistoryLog[] {
+    const every = isEvery(options)
     const names = SEARCHED.filter((name) => Object.hasOwn(criteria, name))
     for (const name of names) checkParameter(name, criteria[name])
     if (names.length === 0) return []
@@ -107,42 +104,42 @@ export class MockCallHistory {
 
   /** The calls with this protocol. */
   filterCallsByProtocol(protocol: FilterCallsParameter): MockCallHistoryLog[] {
-    return this.#filterBy({ protocol }, true)
+    return this.filterCalls({ protocol })
   }
 
   /** The calls to this host, with its port unless it is the default one. */
   filterCallsByHost(host: FilterCallsParameter): MockCallHistoryLog[] {
-    return this.#filterBy({ host }, true)
+    return this.filterCalls({ host })
   }
 
   /** The calls to this port; empty for the default one. */
   filterCallsByPort(port: FilterCallsParameter): MockCallHistoryLog[] {
-    return this.#filterBy({ port }, true)
+    return this.filterCalls({ port })
   }
 
   /** The calls to this origin. */
   filterCallsByOrigin(origin: FilterCallsParameter): MockCallHistoryLog[] {
-    return this.#filterBy({ origin }, true)
+    return this.filterCalls({ origin })
   }
 
   /** The calls with this path, which has no query. */
   filterCallsByPath(path: FilterCallsParameter): MockCallHistoryLog[] {
-    return this.#filterBy({ path }, true)
+    return this.filterCalls({ path })
   }
 
   /** The calls with this fragment, which starts with `#`. */
   filterCallsByHash(hash: FilterCallsParameter): MockCallHistoryLog[] {
-    return this.#filterBy({ hash }, true)
+    return this.filterCalls({ hash })
   }
 
   /** The calls to this URL. */
   filterCallsByFullUrl(fullUrl: FilterCallsParameter): MockCallHistoryLog[] {
-    return this.#filterBy({ fullUrl }, true)
+    return this.filterCalls({ fullUrl })
   }
 
   /** The calls with this method. */
   filterCallsByMethod(method: FilterCallsParameter): MockCallHistoryLog[] {
-    return this.#filterBy({ method }, true)
+    return this.filterCalls({ method })
   }
 
   /** Forgets all calls. */

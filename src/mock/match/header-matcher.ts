@@ -9,23 +9,20 @@ import { matchesText, type TextMatcher } from './text-matcher.ts'
  */
 export type HeadersMatcher = Record<string, TextMatcher> | ((headers: Record<string, string>) => boolean)
 
-/**
- * Visits each field, with its name as given. Values that are not headers are rejected later, by `Request`.
- */
-export function eachField(headers: unknown, visit: (name: string, value: unknown) => void): void {
-  if (headers === null || headers === undefined) return
-  for (const [name, value] of headerPairs(headers)) if (name !== undefined) visit(String(name), value)
+/** Each field, with its name as given. Values that are not headers are rejected later, by `Request`. */
+export function* eachField(headers: unknown): Generator<[name: string, value: unknown]> {
+  for (const [name, value] of headerPairs(headers)) if (name !== undefined) yield [String(name), value]
 }
 
 /** Names in lower case; repeated and array values are joined by a comma. */
 export function readFields(headers: unknown): Record<string, string> {
   const fields = Object.create(null) as Record<string, string>
-  eachField(headers, (name, value) => {
-    if (value === undefined) return
+  for (const [name, value] of eachField(headers)) {
+    if (value === undefined) continue
     const lower = name.toLowerCase()
     const text = Array.isArray(value) ? value.join(', ') : String(value)
     fields[lower] = fields[lower] === undefined ? text : `${fields[lower]}, ${text}`
-  })
+  }
   return fields
 }
 
@@ -34,7 +31,7 @@ export function fieldsObject(headers: unknown): unknown {
   if (typeof headers !== 'object' || headers === null) return headers
   if (!Array.isArray(headers) && !isPairIterable(headers)) return headers
   const fields: Record<string, unknown> = {}
-  eachField(headers, (name, value) => setOwn(fields, name, value))
+  for (const [name, value] of eachField(headers)) setOwn(fields, name, value)
   return fields
 }
 

@@ -7,10 +7,21 @@ import type { MockCall } from '../mock-call.ts'
 import { matchesBody } from './body-matcher.ts'
 import { matchesFields } from './header-matcher.ts'
 import type { Interception, MockPattern } from './interception.ts'
+import { withoutTrailingSlash } from './request-path.ts'
 import { matchesText } from './text-matcher.ts'
 
+type Part = 'path' | 'method' | 'body' | 'headers'
+
 /** The parts of a request, in the order in which they are compared. */
-export const PARTS = ['path', 'method', 'body', 'headers'] as const
+export const PARTS: readonly Part[] = ['path', 'method', 'body', 'headers']
+
+/** Whether an interceptor accepts a part of a call. */
+export const ACCEPTS: Readonly<Record<Part, (pattern: MockPattern, call: MockCall) => boolean>> = {
+  path: matchesPath,
+  method: (pattern, call) => matchesText(pattern.method, call.method),
+  body: (pattern, call) => matchesBody(pattern.body, call.body),
+  headers: (pattern, call) => matchesFields(pattern.headers, call.fields),
+}
 
 export class MatchRun {
   readonly call: MockCall
@@ -18,7 +29,7 @@ export class MatchRun {
   #index = 0
   /** Where to go on with the candidate at `#index`: an index into `PARTS`. */
   #part = 0
-  #failures: Map<Interception, number> | null = null
+  readonly #failures = new Map<Interception, number>()
 
   constructor(call: MockCall, candidates: readonly Interception[]) {
     this.call = call
@@ -39,7 +50,6 @@ export class MatchRun {
       }
       this.#part = 0
       if (refused === null) return candidate
-      this.#failures ??= new Map()
       this.#failures.set(candidate, refused)
     }
     return null
@@ -47,42 +57,26 @@ export class MatchRun {
 
   /** The part that did not match; null if this interceptor was not compared. */
   refusedBy(candidate: Interception): number | null {
-    return this.#failures?.get(candidate) ?? null
+    return this.#failures.get(candidate) ?? null
   }
 
   /** The furthest part that any interceptor got to. */
-  get stage(): (typeof PARTS)[number] {
-    let furthest = 0
-    for (const part of this.#failures?.values() ?? []) furthest = Math.max(furthest, part)
-    return PARTS[furthest]!
+  get stage(): Part {
+    return PARTS[[...this.#failures.values()].reduce((a, b) => Math.max(a, b), 0)]!
   }
 
   #compare({ pattern }: Interception): number | null | 'unread' {
     for (; this.#part < PARTS.length; this.#part++) {
       const part = PARTS[this.#part]!
       if (part === 'body' && (pattern.body ?? null) !== null && this.call.hasUnreadBody) return 'unread'
-      if (!accepts(pattern, part, this.call)) return this.#part
+      if (!ACCEPTS[part](pattern, this.call)) return this.#part
     }
     return null
   }
 }
 
-/** Whether an interceptor accepts this part of a call. */
-export function accepts(pattern: MockPattern, part: (typeof PARTS)[number], call: MockCall): boolean {
-  switch (part) {
-    case 'path':
-      return matchesPath(pattern, call)
-    case 'method':
-      return matchesText(pattern.method, call.method)
-    case 'body':
-      return matchesBody(pattern.body, call.body)
-    case 'headers':
-      return matchesFields(pattern.headers, call.fields)
-  }
-}
-
 function matchesPath(pattern: MockPattern, call: MockCall): boolean {
-  const path = pattern.ignoreTrailingSlash ? call.barePath : call.path
+  const path = pattern.ignoreTrailingSlash ? withoutTrailingSlash(call.path) : call.path
   if (pattern.named !== null) {
     const params = pattern.named(path)
     if (params !== null) call.params = params

@@ -7,7 +7,7 @@ import type { Mismatch } from '../mock-errors.ts'
 import { jsonDifference } from './body-matcher.ts'
 import { matchesField } from './header-matcher.ts'
 import type { Interception } from './interception.ts'
-import { accepts, type MatchRun, PARTS } from './match-run.ts'
+import { ACCEPTS, type MatchRun, PARTS } from './match-run.ts'
 import { sortedPath } from './request-path.ts'
 import { shownFields, shownQuery, shownValue } from './secrets.ts'
 
@@ -45,7 +45,7 @@ function isAlike(run: MatchRun, candidate: Interception, part: number): boolean 
   const matcher = candidate.pattern[name]
   const matchers = name === 'headers' && typeof matcher === 'object' ? Object.values(matcher) : [matcher]
   if (matchers.some(isFunction) || (name === 'body' && run.call.hasUnreadBody)) return false
-  return accepts(candidate.pattern, name, run.call)
+  return ACCEPTS[name](candidate.pattern, run.call)
 }
 
 export function mismatchesOf(run: MatchRun, nearest: Interception): Mismatch[] {

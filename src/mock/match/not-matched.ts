@@ -68,10 +68,7 @@ function partText(stage: MatchStage, call: MockCall): string {
 
 /** JSON in the shape that the caller gave; secrets as their length. */
 function headersText(headers: unknown): string {
-  const shown: [string, unknown][] = []
-  eachField(headers, (name, value) => {
-    shown.push([name, shownValue(name, value)])
-  })
+  const shown = Array.from(eachField(headers), ([name, value]) => [name, shownValue(name, value)])
   return JSON.stringify(Array.isArray(headers) ? shown.flat() : Object.fromEntries(shown))
 }
 

@@ -1,19 +1,11 @@
-/** The body of a reply: bytes, or a source that is streamed. */
+/** The body of a reply. */
 import { Buffer } from 'node:buffer'
 import { NO_BYTES } from '../../base/bytes/empty.ts'
 import { isStream } from '../../request/body-source.ts'
-import { bytesOf } from '../mock-body.ts'
+import { bytesOf, type Pieces } from '../mock-body.ts'
 
-/** A source that is read piece by piece, at the speed of the consumer. */
-export class StreamedContent {
-  readonly source: AsyncIterable<unknown> | Iterable<unknown>
-
-  constructor(source: AsyncIterable<unknown> | Iterable<unknown>) {
-    this.source = source
-  }
-}
-
-export type ReplyContent = Buffer | StreamedContent
+/** Pieces are read at the speed of the consumer. */
+export type ReplyContent = Buffer | Pieces
 
 /** Objects become JSON; nothing comes of `false`, 0 and the like. */
 export function toContent(data: unknown): ReplyContent {
@@ -22,9 +14,9 @@ export function toContent(data: unknown): ReplyContent {
   if (typeof data !== 'object') return data ? Buffer.from(String(data)) : NO_BYTES
   const bytes = bytesOf(data)
   if (bytes !== null) return bytes
-  if (data instanceof Blob) return new StreamedContent(repeatable(data))
+  if (data instanceof Blob) return repeatable(data)
   if (data instanceof URLSearchParams) return Buffer.from(String(data))
-  if (isStreamed(data)) return new StreamedContent(data)
+  if (isStreamed(data)) return data
   return Buffer.from(JSON.stringify(data))
 }
 
@@ -34,7 +26,7 @@ function repeatable(blob: Blob): AsyncIterable<unknown> {
 }
 
 /** Arrays are data. An old stream that cannot be iterated is data, too. */
-function isStreamed(data: object): data is AsyncIterable<unknown> {
+function isStreamed(data: object): data is Pieces {
   if (Array.isArray(data)) return false
   const candidate = data as Record<PropertyKey, unknown>
   if (typeof candidate[Symbol.asyncIterator] === 'function') return true
@@ -43,7 +35,7 @@ function isStreamed(data: object): data is AsyncIterable<unknown> {
 
 /** Throws for a piece that is neither a string nor bytes. */
 export async function* contentPieces(content: ReplyContent): AsyncGenerator<Buffer> {
-  for await (const piece of content instanceof StreamedContent ? content.source : [content]) {
+  for await (const piece of Buffer.isBuffer(content) ? [content] : content) {
     const bytes = typeof piece === 'string' ? Buffer.from(piece) : bytesOf(piece)
     if (bytes === null) throw new TypeError('a piece of a mocked body is neither a string nor bytes')
     yield bytes

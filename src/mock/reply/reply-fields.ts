@@ -11,15 +11,15 @@ export function readReplyFields(headers: unknown): string[] {
     throw new InvalidArgumentError('headers must be an object or an array')
   }
   const flat: string[] = []
-  eachField(headers, (name, value) => {
+  for (const [name, value] of eachField(headers)) {
     if (!isFieldName(name)) throw new InvalidArgumentError('invalid header key')
-    if (value === undefined) return
+    if (value === undefined) continue
     for (const one of Array.isArray(value) ? value : [value]) {
       const text = String(one ?? '')
       if (!isFieldValue(text)) throw new InvalidArgumentError(`invalid ${name} header`)
       flat.push(name, text)
     }
-  })
+  }
   return flat
 }
 

@@ -11,7 +11,7 @@ import { InvalidArgumentError } from '../../errors.ts'
 import type { HeaderBlock } from '../../protocol/header-block.ts'
 import type { BodyInput, HeadersInput } from '../../request/dispatch-options.ts'
 import type { WireProtocol, WireScript } from '../wire/wire-step.ts'
-import { type ReplyContent, StreamedContent, toContent } from './reply-content.ts'
+import { type ReplyContent, toContent } from './reply-content.ts'
 import { readReplyFields, toBlock, withDefaults } from './reply-fields.ts'
 
 /** An informational response before the reply. */
@@ -68,18 +68,12 @@ export type MockReplyOptionsCallback<TData = unknown> = (
   opts: MockResponseCallbackOptions,
 ) => MockReplyOptions<TData> | Promise<MockReplyOptions<TData>>
 
-/** A head that goes before that of the response. */
-export interface InformationalHead {
-  readonly statusCode: number
-  readonly fields: HeaderBlock
-}
-
 /** A response, ready to be delivered. */
 export interface MockedResponse {
   readonly statusCode: number
   readonly fields: HeaderBlock
   readonly trailers: HeaderBlock
-  readonly informational: readonly InformationalHead[]
+  readonly informational: readonly Pick<MockedResponse, 'statusCode' | 'fields'>[]
   readonly content: ReplyContent
 }
 
@@ -225,12 +219,11 @@ function readHead(given: unknown, responseOptions: unknown, defaults: ReplyDefau
   return {
     with: (data: unknown): MockedResponse => {
       const content = toContent(data)
-      const isCounted = defaults.contentLength && !(content instanceof StreamedContent)
-      const block = isCounted
-        ? reusable(
-            withDefaults(fields, withDefaults(['content-length', `${content.length}`], defaults.headers)),
-          )
-        : plain
+      if (!defaults.contentLength || !Buffer.isBuffer(content)) {
+        return { statusCode, fields: plain, trailers, informational, content }
+      }
+      const counted = withDefaults(['content-length', `${content.length}`], defaults.headers)
+      const block = reusable(withDefaults(fields, counted))
       return { statusCode, fields: block, trailers, informational, content }
     },
     /** `block`: the fields of the response, if it is fixed. */
@@ -250,7 +243,7 @@ function reusable(fields: readonly string[]): HeaderBlock {
   return block
 }
 
-function readInformational({ statusCode, headers }: InformationalReply): InformationalHead {
+function readInformational({ statusCode, headers }: InformationalReply) {
   if (!Number.isInteger(statusCode) || statusCode < 102 || statusCode > 199) {
     throw new InvalidArgumentError('statusCode of an informational reply must be an integer from 102 to 199')
   }

@@ -1,7 +1,7 @@
 /** A mocked response as HTTP/1.1 bytes, in steps. */
 import type { HeaderBlock } from '../../protocol/header-block.ts'
 import { isBodiless, type MockedResponse } from './reply.ts'
-import { contentPieces, StreamedContent } from './reply-content.ts'
+import { contentPieces } from './reply-content.ts'
 import { statusText } from './status-text.ts'
 
 export async function* responseText(
@@ -9,7 +9,7 @@ export async function* responseText(
   method: string,
 ): AsyncGenerator<string | Uint8Array> {
   for (const head of informational) yield headText(head.statusCode, head.fields, '')
-  const isStreamed = content instanceof StreamedContent
+  const isStreamed = !Buffer.isBuffer(content)
   const isFramed = has(fields, 'content-length') || has(fields, 'transfer-encoding')
   const isChunked =
     has(fields, 'transfer-encoding') || (!isFramed && (isStreamed || trailers.flat.length > 0))

@@ -186,16 +186,12 @@ function toFields(headers: Record<string, string | string[]>): HarField[] {
 function decodedBody({ headers, body }: SnapshotResponse): Buffer | null {
   const codings = readCodings(String(headers['content-encoding'] ?? ''))
   if (!Array.isArray(codings) || !codings.every(isDecodable)) return null
-  let bytes: Buffer = Buffer.from(body, 'base64')
   try {
-    for (const coding of codings.reverse()) {
+    return codings.reduceRight<Buffer | null>(
       // The response to HEAD names a coding and has no body.
-      const decoded: Buffer | null =
-        bytes.length === 0 ? bytes : decodeWhole(coding, 'refused', bytes, kMaxLength)
-      if (decoded === null) return null
-      bytes = decoded
-    }
-    return bytes
+      (bytes, coding) => (bytes?.length ? decodeWhole(coding, 'refused', bytes, kMaxLength) : bytes),
+      Buffer.from(body, 'base64'),
+    )
   } catch {
     return null
   }

@@ -4,13 +4,15 @@ import { defineKind } from '../../base/object/kind.ts'
 import type { CloseCallback } from '../../dispatcher/dispatcher.ts'
 import { UndiciError } from '../../errors.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import type { MatchRun } from '../match/match-run.ts'
 import { shownQuery } from '../match/secrets.ts'
 import { testPattern } from '../match/text-matcher.ts'
 import { MockAgent } from '../mock-agent.ts'
 import type { MockCall } from '../mock-call.ts'
-import { networkOf, type UnmatchedActions } from '../mock-network.ts'
+import { type MockNetwork, networkOf } from '../mock-network.ts'
+import type { MockPlace } from '../mock-origins.ts'
 import { computedReply, NO_DEFAULTS } from '../reply/reply.ts'
-import type { Snapshot, SnapshotData, SnapshotInfo } from './snapshot.ts'
+import type { Snapshot, SnapshotData, SnapshotInfo, SnapshotResponse } from './snapshot.ts'
 import { SnapshotHandler } from './snapshot-handler.ts'
 import {
   readSnapshotOptions,
@@ -30,18 +32,19 @@ import { SnapshotRecorder } from './snapshot-recorder.ts'
 export class SnapshotAgent extends MockAgent {
   readonly #options: SnapshotRecorderOptions
   readonly #recorder: SnapshotRecorder
+  readonly #network: MockNetwork
 
   constructor(options: SnapshotAgentOptions = {}) {
     const settings = readSnapshotOptions(options)
     super(options)
     this.#options = settings
     this.#recorder = new SnapshotRecorder(settings)
-    networkOf(this)!.fallback = (call, actions) => this.#takeUnmatched(call, actions)
-  }
-
-  #takeUnmatched(call: MockCall, actions: UnmatchedActions): boolean {
-    if (this.#isExcluded(call)) return actions.send(null)
-    return call.hasUnreadBody ? actions.collect(() => this.#take(call, actions)) : this.#take(call, actions)
+    this.#network = networkOf(this)!
+    this.#network.fallback = (run, place) => {
+      if (this.#isExcluded(run.call)) return this.#network.send(run, place)
+      const take = (): boolean => this.#take(run, place)
+      return run.call.hasUnreadBody ? this.#network.collect(run.call, take) : take()
+    }
   }
 
   /** Writes the file. */
@@ -123,35 +126,28 @@ export class SnapshotAgent extends MockAgent {
     await super[Symbol.asyncDispose]()
   }
 
-  #take(call: MockCall, actions: UnmatchedActions): boolean {
+  #take(run: MatchRun, place: MockPlace): boolean {
+    const { call } = run
     const { options, given, origin } = call
     if (this.#options.mode !== 'record' && this.#options.shouldPlayback?.(options) !== false) {
       const snapshot = this.#recorder.findSnapshot(given, origin, options.body)
-      if (snapshot !== undefined) return this.#replay(snapshot, actions)
+      if (snapshot !== undefined) return this.#replay(snapshot, call, place)
     }
     if (this.#options.mode === 'playback') throw this.#notFound(call)
-    if (this.#options.shouldRecord?.(options) === false) return actions.send(null)
-    return actions.send(
-      new SnapshotHandler(call.handler, (response) =>
-        this.#recorder.record(given, response, origin, options.body),
-      ),
-    )
+    if (this.#options.shouldRecord?.(options) === false) return this.#network.send(run, place)
+    const store = (response: SnapshotResponse): void =>
+      this.#recorder.record(given, response, origin, options.body)
+    return this.#network.send(run, place, new SnapshotHandler(call.handler, store))
   }
 
-  #replay({ responses, callCount }: Snapshot, actions: UnmatchedActions): boolean {
-    const {
-      statusCode,
-      headers,
-      body,
-      trailers,
-      time = 0,
-    } = responses[Math.min(callCount, responses.length) - 1]!
+  #replay({ responses, callCount }: Snapshot, call: MockCall, place: MockPlace): boolean {
+    const response = responses[Math.min(callCount, responses.length) - 1]!
+    const { statusCode, headers, body, trailers, time = 0 } = response
     const data = Buffer.from(body, 'base64')
-    const reply = computedReply(
-      () => ({ statusCode, data, responseOptions: { headers, trailers } }),
-      NO_DEFAULTS,
-    )
-    return actions.reply(reply, this.#options.replayTimings === true ? Math.round(time) : 0)
+    const responseOptions = { headers, trailers }
+    const reply = computedReply(() => ({ statusCode, data, responseOptions }), NO_DEFAULTS)
+    const delay = this.#options.replayTimings === true ? Math.round(time) : 0
+    return this.#network.replay(call, place, reply, delay)
   }
 
   #notFound({ options, method, origin }: MockCall): Error {

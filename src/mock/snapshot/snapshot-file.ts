@@ -14,18 +14,12 @@ export interface ReadSnapshot {
 
 /** A file that does not exist is empty. */
 export function readSnapshotFile(path: string, isHar: boolean): ReadSnapshot[] {
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8')
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw new UndiciError(`Failed to load snapshots from ${path}`, { cause })
-  }
   try {
     // Editors on Windows may write a byte order mark.
-    const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''))
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8').replace(/^\ufeff/, ''))
     return isHar ? parseHar(value).map((snapshot) => ({ hash: null, snapshot })) : parseSnapshots(value)
   } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw new UndiciError(`Failed to load snapshots from ${path}`, { cause })
   }
 }

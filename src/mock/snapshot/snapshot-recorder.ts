@@ -7,8 +7,8 @@ import { InvalidArgumentError } from '../../errors.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import type { Snapshot, SnapshotData, SnapshotInfo, SnapshotRequest, SnapshotResponse } from './snapshot.ts'
 import { parseSnapshots, type ReadSnapshot, readSnapshotFile, writeSnapshotFile } from './snapshot-file.ts'
-import { HeaderLists, hashOf, keyOf, snapshotRequest, undiciRequest } from './snapshot-key.ts'
 import { isHar, type SnapshotMode, type SnapshotRecorderOptions } from './snapshot-options.ts'
+import { hashOf, SnapshotRules } from './snapshot-rules.ts'
 
 const FLUSH_INTERVAL = 30_000
 
@@ -22,12 +22,10 @@ interface Kept {
 
 export class SnapshotRecorder {
   readonly #options: SnapshotRecorderOptions
-  readonly #lists: HeaderLists
+  readonly #rules: SnapshotRules
   readonly #kept = new Map<string, Kept>()
   /** The file is read on first use. */
   #isLoaded: boolean
-  /** For a HAR of a browser, whose requests have headers of its own. */
-  #ignoresHeaders = false
   #isChanged = false
   /** Settles when the last write has ended. */
   #saving: Promise<void> = Promise.resolve()
@@ -35,7 +33,7 @@ export class SnapshotRecorder {
 
   constructor(options: SnapshotRecorderOptions = {}) {
     this.#options = options
-    this.#lists = new HeaderLists(options)
+    this.#rules = new SnapshotRules(options)
     this.#isLoaded = (options.mode ?? 'record') === 'record' || !options.snapshotPath
   }
 
@@ -51,17 +49,17 @@ export class SnapshotRecorder {
     origin: string = originOf(opts),
     content: unknown = opts.body,
   ): void {
-    const request = snapshotRequest(opts, content, origin, this.#lists, this.#options)
+    const request = this.#rules.request(opts, content, origin)
     const { body } = request
-    let entry = { request, response: { ...response, headers: this.#lists.ofResponse(response.headers) } }
+    let entry = { request, response: { ...response, headers: this.#rules.responseHeaders(response.headers) } }
     entry = this.#options.sanitize?.(entry) ?? entry
-    const key = this.#keyOf(entry.request)
+    const key = this.#rules.keyOf(entry.request)
     let kept = this.#kept.get(key)
     if (kept === undefined) {
       const timestamp = new Date().toISOString()
       const snapshot = { request: entry.request, responses: [], callCount: 0, timestamp }
       const isSame = entry.request.body === body
-      const named = isSame ? undiciRequest(entry.request, opts, this.#options) : entry.request
+      const named = isSame ? this.#rules.undiciRequest(entry.request, opts) : entry.request
       kept = this.#keep(key, snapshot, hashOf(named))
     }
     kept.snapshot.responses.push(entry.response)
@@ -174,13 +172,9 @@ export class SnapshotRecorder {
   /** The key of the snapshot for a request. undici stores bodies that are not text in another form. */
   #find(opts: DispatchOptions, origin: string, content: unknown = opts.body): string {
     this.#loadOnce()
-    const request = snapshotRequest(opts, content, origin, this.#lists, this.#options)
-    const key = this.#keyOf(request)
-    return this.#kept.has(key) ? key : this.#keyOf(undiciRequest(request, opts, this.#options))
-  }
-
-  #keyOf(request: SnapshotRequest): string {
-    return keyOf(request, this.#lists, this.#ignoresHeaders)
+    const request = this.#rules.request(opts, content, origin)
+    const key = this.#rules.keyOf(request)
+    return this.#kept.has(key) ? key : this.#rules.keyOf(this.#rules.undiciRequest(request, opts))
   }
 
   #loadOnce(): void {
@@ -191,7 +185,7 @@ export class SnapshotRecorder {
     const isArchive = isHar(this.#options, path)
     const snapshots = readSnapshotFile(path, isArchive)
     this.#isLoaded = true
-    this.#ignoresHeaders = isArchive && !this.#lists.isSelective
+    this.#rules.ignoresHeaders = isArchive && !this.#rules.isSelective
     this.#kept.clear()
     this.#isChanged = false
     this.#adopt(snapshots)
@@ -200,7 +194,7 @@ export class SnapshotRecorder {
   /** Entries that differ only in ignored headers are merged. */
   #adopt(snapshots: readonly ReadSnapshot[]): void {
     for (const { hash, snapshot } of snapshots) {
-      const key = this.#keyOf(this.#comparable(snapshot.request))
+      const key = this.#rules.keyOf(this.#comparable(snapshot.request))
       const known = this.#kept.get(key)
       if (known === undefined) this.#keep(key, snapshot, hash ?? hashOf(snapshot.request))
       else for (const response of snapshot.responses) known.snapshot.responses.push(response)
@@ -209,7 +203,7 @@ export class SnapshotRecorder {
 
   /** A file may have been recorded with other options. */
   #comparable(request: SnapshotRequest): SnapshotRequest {
-    const headers = this.#lists.ofRequest(request.headers)
+    const headers = this.#rules.requestHeaders(request.headers)
     return { ...request, headers, ...(this.#options.matchBody === false ? { body: '' } : null) }
   }
 

@@ -27,7 +27,7 @@ import {
 } from '../../protocol/http2/constants.ts'
 import { FrameWriter } from '../../protocol/http2/frame-writer.ts'
 import { isBodiless, type MockedResponse } from '../reply/reply.ts'
-import { contentPieces, StreamedContent } from '../reply/reply-content.ts'
+import { contentPieces } from '../reply/reply-content.ts'
 import { WirePeer } from './wire-peer.ts'
 import type { WireFrame } from './wire-step.ts'
 
@@ -124,7 +124,7 @@ export class WireH2Peer extends WirePeer {
   ): AsyncGenerator<WireFrame> {
     const id = this.stream
     for (const head of informational) yield headFrame(head.statusCode, head.fields.flat, false)
-    const isStreamed = content instanceof StreamedContent
+    const isStreamed = !Buffer.isBuffer(content)
     const hasTrailers = trailers.flat.length > 0
     const isEmpty = !isStreamed && content.length === 0
     const endsWithHead = isBodiless(method, statusCode) || (isEmpty && !hasTrailers)

@@ -1,6 +1,7 @@
 /** The steps of a script for the server side of an in-memory connection: bytes to write, and actions. */
 import { NO_BYTES } from '../../base/bytes/empty.ts'
 import { InvalidArgumentError } from '../../errors.ts'
+import { integerFrom } from '../../options.ts'
 
 /** Which engine reads the replies. */
 export type WireProtocol = 'h1' | 'h2'
@@ -67,11 +68,9 @@ export const mockWire = {
   }),
 }
 
-function count(value: unknown, name: string): number {
-  if (!Number.isInteger(value) || (value as number) < 0) {
-    throw new InvalidArgumentError(`${name} must be a valid integer >= 0`)
-  }
-  return value as number
+export function count(value: unknown, name: string, least: '>= 0' | '> 0' = '>= 0'): number {
+  if (integerFrom(least === '> 0' ? 1 : 0)(value)) return value as number
+  throw new InvalidArgumentError(`${name} must be a valid integer ${least}`)
 }
 
 /** How a server can fail. */
