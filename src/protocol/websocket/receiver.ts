@@ -4,6 +4,7 @@
  * sink gets compressed payloads, pauses the receiver, and brings back what they inflate to.
  */
 import { NO_BYTES } from '../../base/bytes/empty.ts'
+import { CarriedBytes } from '../carried-bytes.ts'
 import { isReceivable, NO_STATUS } from './close-code.ts'
 import {
   CLOSE,
@@ -67,6 +68,9 @@ export type Compression = 'none' | 'deflate' | 'invalid'
 export type ParserStatus = 'reading' | 'paused' | 'ended'
 
 const LONGEST_HEAD = 10
+
+/** Heads and control frames are shorter: their memory is always kept. */
+const MOST_KEPT_BYTES = 1024
 const BYTE_ORDER_MARK = 0xfeff
 
 export class Receiver {
@@ -76,16 +80,15 @@ export class Receiver {
   readonly #compression: Compression
   readonly #collector: MessageCollector
   status: ParserStatus = 'reading'
-  /** A head that did not come at once; `#headLength` bytes of it are here. */
-  readonly #head = Buffer.alloc(LONGEST_HEAD)
-  #headLength = 0
+  /** The beginning of a head that did not come at once. */
+  readonly #head = new CarriedBytes(MOST_KEPT_BYTES)
   #inPayload = false
   #opcode = 0
   #fin = false
   /** Bytes of the payload that are still to come. */
   #rest = 0
-  readonly #control = Buffer.alloc(MAX_CONTROL_PAYLOAD)
-  #controlLength = 0
+  /** The payload of a control frame. */
+  readonly #control = new CarriedBytes(MOST_KEPT_BYTES)
   /** Frames of the message that has begun and not ended; 0 = there is none. */
   #fragments = 0
   /** Bytes of that message's frames, as announced. */
@@ -151,15 +154,14 @@ export class Receiver {
     const missing = this.#missingHead(bytes, start, end)
     if (missing > 0) {
       const next = Math.min(start + missing, end)
-      bytes.copy(this.#head, this.#headLength, start, next)
-      this.#headLength += next - start
+      this.#head.append(bytes, start, next)
       if (next - start < missing) return next
       return this.#readHead(bytes, next, end)
     }
-    if (this.#headLength > 0) {
-      const length = this.#headLength
-      this.#headLength = 0
-      this.#onHead(this.#head, 0, length)
+    if (this.#head.length > 0) {
+      const { bytes: head, length } = this.#head
+      this.#head.clear()
+      this.#onHead(head, 0, length)
       return start
     }
     const length = headLength(bytes[start + 1]!)
@@ -169,8 +171,8 @@ export class Receiver {
 
   /** Bytes of the head that must be put aside, because it is, or was, not all in one piece. */
   #missingHead(bytes: Buffer, start: number, end: number): number {
-    const kept = this.#headLength
-    if (kept >= 2) return headLength(this.#head[1]!) - kept
+    const kept = this.#head.length
+    if (kept >= 2) return headLength(this.#head.bytes[1]!) - kept
     if (kept === 1) return 1
     const there = end - start
     if (there >= 2 && there >= headLength(bytes[start + 1]!)) return 0
@@ -192,10 +194,7 @@ export class Receiver {
     this.#fin = fin
     this.#rest = size
     this.#inPayload = true
-    if ((opcode & CONTROL) !== 0) {
-      this.#controlLength = 0
-      return
-    }
+    if ((opcode & CONTROL) !== 0) return
     this.#fragments++
     this.#announced += size
     if (opcode === CONTINUATION) return
@@ -258,12 +257,12 @@ export class Receiver {
   }
 
   #readControl(bytes: Buffer, start: number, end: number): void {
-    bytes.copy(this.#control, this.#controlLength, start, end)
-    this.#controlLength += end - start
+    this.#control.append(bytes, start, end)
     if (this.#rest > 0) return
     this.#inPayload = false
-    const payload = Buffer.alloc(this.#controlLength)
-    this.#control.copy(payload, 0, 0, this.#controlLength)
+    const payload = Buffer.alloc(this.#control.length)
+    this.#control.bytes.copy(payload)
+    this.#control.clear()
     if (this.#opcode === PING) this.#sink.onPing(payload)
     else if (this.#opcode === CLOSE) this.#onClose(payload)
     else this.#sink.onPong(payload)
