@@ -37,7 +37,8 @@ export type EventName = keyof EventSourceEventMap
 /** The value of `onopen` and its siblings. */
 export type Handler<E> = ((this: EventSource, event: E) => unknown) | null
 type ListenerOptions = Parameters<EventTarget['addEventListener']>[2]
-type TypedListener<E> = ((this: EventSource, event: E) => unknown) | { handleEvent(event: E): unknown }
+type EventOf<K> = K extends EventName ? EventSourceEventMap[K] : MessageEvent
+type Listener<K> = Handler<EventOf<K>> | { handleEvent(event: EventOf<K>): unknown }
 
 /** Receives the events of a server, and asks for them again when the stream ends. */
 export declare class EventSource extends EventTarget {
@@ -79,24 +80,8 @@ export declare class EventSource extends EventTarget {
   /** Ends it. No event follows. */
   close(): void
   /** The listeners of its own events get them with their types. */
-  addEventListener<K extends EventName>(
-    type: K,
-    listener: TypedListener<EventSourceEventMap[K]> | null,
-    options?: ListenerOptions,
-  ): void
-  addEventListener(
-    type: string,
-    listener: TypedListener<MessageEvent> | null,
-    options?: ListenerOptions,
-  ): void
-  removeEventListener<K extends EventName>(
-    type: K,
-    listener: TypedListener<EventSourceEventMap[K]> | null,
-    options?: ListenerOptions,
-  ): void
-  removeEventListener(
-    type: string,
-    listener: TypedListener<MessageEvent> | null,
-    options?: ListenerOptions,
-  ): void
+  addEventListener<K extends EventName>(type: K, listener: Listener<K>, options?: ListenerOptions): void
+  addEventListener(type: string, listener: Listener<string>, options?: ListenerOptions): void
+  removeEventListener<K extends EventName>(type: K, listener: Listener<K>, options?: ListenerOptions): void
+  removeEventListener(type: string, listener: Listener<string>, options?: ListenerOptions): void
 }

@@ -3,7 +3,7 @@
  * place among the others when the value is replaced.
  */
 import { isObject } from './idl.ts'
-import { defineAccessors } from './interface.ts'
+import { defineMembers } from './interface.ts'
 
 interface EventHandler {
   value: object
@@ -58,7 +58,7 @@ export function defineEventHandlers<T extends object>(
   handlersOf: (object: T) => EventHandlers,
 ): void {
   for (const name of names) {
-    defineAccessors(prototype, {
+    defineMembers(prototype, {
       get [`on${name}`](): unknown {
         return handlersOf(this as T).get(name)
       },

@@ -14,7 +14,7 @@ import {
   toUnsigned,
   wellFormed,
 } from './idl.ts'
-import { defineAttributes, defineInterface } from './interface.ts'
+import { defineAttributes, defineInterface, defineMembers } from './interface.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: what a message holds is up to the peer, as in the DOM's types
 export type AnyData = any
@@ -120,13 +120,9 @@ export interface MessageEventConstructor {
   readonly prototype: MessageEvent
   new <T>(type: string, init?: MessageEventInit<T>): MessageEvent<T>
 }
-export interface CloseEventConstructor {
-  readonly prototype: CloseEvent
-  new (type: string, init?: CloseEventInit): CloseEvent
-}
-export interface ErrorEventConstructor {
-  readonly prototype: ErrorEvent
-  new (type: string, init?: ErrorEventInit): ErrorEvent
+export interface EventConstructor<TEvent, TInit> {
+  readonly prototype: TEvent
+  new (type: string, init?: TInit): TEvent
 }
 
 /** `Event.NONE`. */
@@ -159,7 +155,8 @@ function readArguments<T extends BaseEventInit>(
   return { type: text, init: given, base }
 }
 
-type MessageFields = Pick<MessageEvent, 'data' | 'lastEventId' | 'origin' | 'ports' | 'source'>
+type OwnFields<TEvent> = Omit<TEvent, keyof Event>
+type MessageFields = OwnFields<Omit<MessageEvent, 'initMessageEvent'>>
 
 /** Web IDL reads the members of a dictionary in the order of their names. */
 function toMessageFields(init: MessageEventInit): MessageFields {
@@ -186,25 +183,61 @@ function toPort(given: unknown, member: string): MessagePort {
   )
 }
 
-/**
- * In place of a dictionary, by this module alone: the fields of a message that was received follow unchecked.
- */
-const RECEIVED: MessageEventInit = {}
+/** Passed in place of a dictionary, by this module alone: the attributes are set afterwards, unchecked. */
+const UNCHECKED: BaseEventInit = {}
 
-/** The event of a message that was received: the checks would cost more than the rest of it. */
-export let receivedMessage: (type: string, data: unknown, origin: string, lastEventId: string) => MessageEvent
+interface EventClass<T> {
+  readonly declared: unknown
+  /** The attributes; null for an object of another class. */
+  fieldsIn(object: object): T | null
+  /** An event with these attributes, which are not checked. */
+  make(type: string, fields: T): Event
+}
 
-class SocketMessageEvent extends Event {
-  #fields: MessageFields
+/** An event that has nothing but attributes, which `read` makes of the dictionary. */
+function eventClass<TInit extends BaseEventInit, T extends object>(
+  name: string,
+  attributes: readonly (keyof T & string)[],
+  read: (init: TInit, where: string) => T,
+): EventClass<T> {
+  const where = `${name} constructor`
+  let fieldsIn!: EventClass<T>['fieldsIn']
+  let make!: EventClass<T>['make']
+  const declared = class extends Event {
+    #fields: T
 
-  constructor(type: string, init: MessageEventInit = {}) {
-    // biome-ignore lint/complexity/noArguments: their number shows whether one was omitted
-    const given = init === RECEIVED ? null : readArguments(type, init, arguments.length, OF_MESSAGE)
-    super(given === null ? type : given.type, given?.base)
-    this.#fields = given === null ? (null as never) : toMessageFields(given.init)
+    constructor(type: string, init: TInit = {} as TInit) {
+      // biome-ignore lint/complexity/noArguments: their number shows whether one was omitted
+      const given = init === UNCHECKED ? null : readArguments(type, init, arguments.length, where)
+      super(given === null ? type : given.type, given?.base)
+      this.#fields = given === null ? (null as never) : read(given.init, where)
+    }
+
+    static {
+      fieldsIn = (object) => (#fields in object ? object.#fields : null)
+      make = (type, fields) => {
+        const event = new declared(type, UNCHECKED as TInit)
+        event.#fields = fields
+        return event
+      }
+    }
   }
+  defineAttributes(declared.prototype, attributes, fieldsIn)
+  defineInterface(declared, name)
+  return { declared, fieldsIn, make }
+}
 
+const message = eventClass<MessageEventInit, MessageFields>(
+  'MessageEvent',
+  ['data', 'origin', 'lastEventId', 'source', 'ports'],
+  toMessageFields,
+)
+
+export const MessageEvent: MessageEventConstructor = message.declared as MessageEventConstructor
+
+defineMembers(MessageEvent.prototype, {
   initMessageEvent(
+    this: MessageEvent,
     type: string,
     bubbles = false,
     cancelable = false,
@@ -215,61 +248,30 @@ class SocketMessageEvent extends Event {
     ports: MessagePort[] = [],
   ): void {
     const where = 'MessageEvent.initMessageEvent'
-    if (!(#fields in Object(this))) throw illegalInvocation()
+    const fields = message.fieldsIn(Object(this))
+    if (fields === null) throw illegalInvocation()
     // biome-ignore lint/complexity/noArguments: their number shows whether one was omitted
     requireArguments(arguments.length, 1, where)
     const text = toText(type, where, 'type')
-    const fields = toMessageFields({ data, lastEventId, origin, ports, source })
+    const given = toMessageFields({ data, lastEventId, origin, ports, source })
     // Like `initEvent`, it has no effect on an event that is being dispatched.
     if (this.eventPhase !== NOT_DISPATCHED) return
     this.initEvent(text, Boolean(bubbles), Boolean(cancelable))
-    this.#fields = fields
-  }
+    Object.assign(fields, given)
+  },
+})
 
-  static {
-    receivedMessage = (type, data, origin, lastEventId) => {
-      const event = new SocketMessageEvent(type, RECEIVED)
-      event.#fields = { data, lastEventId, origin, ports: NO_PORTS, source: null }
-      return event as unknown as MessageEvent
-    }
-    defineAttributes<MessageFields>(
-      SocketMessageEvent.prototype,
-      ['data', 'origin', 'lastEventId', 'source', 'ports'],
-      (event) => (#fields in event ? event.#fields : null),
-    )
-    defineInterface(SocketMessageEvent, 'MessageEvent')
-  }
+/** The event of a message that was received: the checks would cost more than the rest of it. */
+export function receivedMessage(
+  type: string,
+  data: unknown,
+  origin: string,
+  lastEventId: string,
+): MessageEvent {
+  return message.make(type, { data, lastEventId, origin, ports: NO_PORTS, source: null }) as MessageEvent
 }
 
-/** An event that has nothing but attributes, which `read` makes of the dictionary. */
-function eventClass<TInit extends BaseEventInit, T extends object>(
-  name: string,
-  attributes: readonly (keyof T & string)[],
-  read: (init: TInit, where: string) => T,
-): typeof Event {
-  const where = `${name} constructor`
-  const declared = class extends Event {
-    readonly #fields: T
-
-    constructor(type: string, init: TInit = {} as TInit) {
-      // biome-ignore lint/complexity/noArguments: their number shows whether one was omitted
-      const given = readArguments(type, init, arguments.length, where)
-      super(given.type, given.base)
-      this.#fields = read(given.init, where)
-    }
-
-    static {
-      // biome-ignore lint/complexity/noThisInStatic: the class has no name here
-      defineAttributes(this.prototype, attributes, (event) => (#fields in event ? event.#fields : null))
-    }
-  }
-  defineInterface(declared, name)
-  return declared as unknown as typeof Event
-}
-
-export const MessageEvent: MessageEventConstructor = SocketMessageEvent as unknown as MessageEventConstructor
-
-export const CloseEvent: CloseEventConstructor = eventClass<CloseEventInit, Omit<CloseEvent, keyof Event>>(
+export const CloseEvent = eventClass<CloseEventInit, OwnFields<CloseEvent>>(
   'CloseEvent',
   ['wasClean', 'code', 'reason'],
   ({ code = 0, reason = '', wasClean = false }, where) => ({
@@ -277,9 +279,9 @@ export const CloseEvent: CloseEventConstructor = eventClass<CloseEventInit, Omit
     reason: wellFormed(toText(reason, where, 'reason')),
     wasClean: Boolean(wasClean),
   }),
-) as CloseEventConstructor
+).declared as EventConstructor<CloseEvent, CloseEventInit>
 
-export const ErrorEvent: ErrorEventConstructor = eventClass<ErrorEventInit, Omit<ErrorEvent, keyof Event>>(
+export const ErrorEvent = eventClass<ErrorEventInit, OwnFields<ErrorEvent>>(
   'ErrorEvent',
   ['message', 'filename', 'lineno', 'colno', 'error'],
   ({ colno = 0, error, filename = '', lineno = 0, message = '' }, where) => ({
@@ -289,4 +291,4 @@ export const ErrorEvent: ErrorEventConstructor = eventClass<ErrorEventInit, Omit
     lineno: toUnsigned(lineno, 32),
     message: toText(message, where, 'message'),
   }),
-) as ErrorEventConstructor
+).declared as EventConstructor<ErrorEvent, ErrorEventInit>

@@ -46,7 +46,7 @@ export function defineAttributes<T extends object>(
   valuesOf: (object: object) => T | null,
 ): void {
   for (const name of names) {
-    defineAccessors(prototype, {
+    defineMembers(prototype, {
       get [name](): unknown {
         const values = valuesOf(Object(this))
         if (values === null) throw illegalInvocation()
@@ -56,9 +56,9 @@ export function defineAttributes<T extends object>(
   }
 }
 
-/** Copies accessors, which keep the names that they have in an object literal. */
-export function defineAccessors(prototype: object, accessors: object): void {
-  Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(accessors))
+/** Copies methods and accessors, which keep the names that they have in an object literal. */
+export function defineMembers(prototype: object, members: object): void {
+  Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(members))
 }
 
 /** Iterating over an object calls this method of it. */

@@ -134,8 +134,7 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
 
   setReferenced(on: boolean): void {
     const socket = this.#socket as Duplex & { ref?(): void; unref?(): void }
-    if (on) socket.ref?.()
-    else socket.unref?.()
+    socket[on ? 'ref' : 'unref']?.()
   }
 
   onMessage(data: string | MessageBytes): void {

@@ -24,11 +24,9 @@ export interface WebSocketEventMap {
 export type EventName = keyof WebSocketEventMap
 /** The value of `onopen` and its siblings. */
 export type Handler<K extends EventName> = ((this: WebSocket, event: WebSocketEventMap[K]) => unknown) | null
-type Listener = Parameters<EventTarget['addEventListener']>[1]
+type AnyListener = Parameters<EventTarget['addEventListener']>[1]
 type ListenerOptions = Parameters<EventTarget['addEventListener']>[2]
-type TypedListener<K extends EventName> =
-  | ((this: WebSocket, event: WebSocketEventMap[K]) => unknown)
-  | { handleEvent(event: WebSocketEventMap[K]): unknown }
+type Listener<K extends EventName> = Handler<K> | { handleEvent(event: WebSocketEventMap[K]): unknown }
 
 /** A WebSocket over HTTP/1.1 or HTTP/2, whichever its dispatcher speaks with the server. */
 export declare class WebSocket extends EventTarget {
@@ -90,16 +88,8 @@ export declare class WebSocket extends EventTarget {
    */
   close(code?: number, reason?: string): void
   /** The listeners of its own events get them with their types. */
-  addEventListener<K extends EventName>(
-    type: K,
-    listener: TypedListener<K> | null,
-    options?: ListenerOptions,
-  ): void
-  addEventListener(type: string, listener: Listener, options?: ListenerOptions): void
-  removeEventListener<K extends EventName>(
-    type: K,
-    listener: TypedListener<K> | null,
-    options?: ListenerOptions,
-  ): void
-  removeEventListener(type: string, listener: Listener, options?: ListenerOptions): void
+  addEventListener<K extends EventName>(type: K, listener: Listener<K>, options?: ListenerOptions): void
+  addEventListener(type: string, listener: AnyListener, options?: ListenerOptions): void
+  removeEventListener<K extends EventName>(type: K, listener: Listener<K>, options?: ListenerOptions): void
+  removeEventListener(type: string, listener: AnyListener, options?: ListenerOptions): void
 }

@@ -16,15 +16,6 @@ export interface SenderHost {
   onSendFailed(error: Error): void
 }
 
-type Job =
-  | {
-      readonly kind: 'message'
-      readonly data: string | Uint8Array | Blob
-      readonly size: number
-      readonly written: () => void
-    }
-  | { readonly kind: 'ping' | 'close'; readonly frame: Buffer; readonly written: () => void }
-
 /** What was written in this turn of the event loop: `some` is one frame, which has left. */
 type Turn = 'nothing' | 'some' | 'corked'
 
@@ -34,8 +25,8 @@ export class Sender {
   readonly #socket: Duplex
   readonly #deflater: MessageDeflater | null
   readonly #host: SenderHost
-  readonly #queue = new RingQueue<Job>()
-  /** A job is waiting for its data; those in the queue wait for it. */
+  readonly #queue = new RingQueue<() => void>()
+  /** A message is being read or compressed; those in the queue wait for it. */
   #waiting = false
   #stopped = false
   #closeSent = false
@@ -67,23 +58,27 @@ export class Sender {
 
   /** `written` is called when the message has left, here and in `binary`. */
   text(text: string, written: () => void = nothing): void {
-    this.#send({ kind: 'message', data: text, size: Buffer.byteLength(text), written })
+    const size = Buffer.byteLength(text)
+    this.#buffered += size
+    this.#enqueue(() => this.#sendData(text, size, written))
   }
 
   /** The bytes are copied before it returns. */
   binary(bytes: Uint8Array, written: () => void = nothing): void {
     // A message that does not have to wait is copied when it is encoded or compressed.
     const data = this.#waiting ? Uint8Array.from(bytes) : bytes
-    this.#send({ kind: 'message', data, size: bytes.byteLength, written })
+    this.#buffered += data.length
+    this.#enqueue(() => this.#sendData(data, data.length, written))
   }
 
   blob(blob: Blob): void {
-    this.#send({ kind: 'message', data: blob, size: blob.size, written: nothing })
+    this.#buffered += blob.size
+    this.#enqueue(() => this.#readBlob(blob, blob.size))
   }
 
   ping(payload: Uint8Array): void {
     const frame = encodeFrame(PING, false, [payload], payload.length, nextMaskKey())
-    this.#enqueue({ kind: 'ping', frame, written: nothing })
+    this.#enqueue(() => this.#write(frame, 0, nothing))
   }
 
   /**
@@ -98,7 +93,11 @@ export class Sender {
 
   /** Sent after everything given before; `written` is called when it has left. */
   close(code: number | null, reason: string, written: () => void): void {
-    this.#enqueue({ kind: 'close', frame: encodeCloseFrame(code, reason, nextMaskKey()), written })
+    const frame = encodeCloseFrame(code, reason, nextMaskKey())
+    this.#enqueue(() => {
+      this.#closeSent = true
+      this.#write(frame, 0, written)
+    })
   }
 
   /** Discards unwritten messages, and closes with this unless a close frame has been sent. */
@@ -115,26 +114,10 @@ export class Sender {
     while (this.#queue.shift() !== null);
   }
 
-  #send(job: Job & { kind: 'message' }): void {
-    this.#buffered += job.size
-    this.#enqueue(job)
-  }
-
-  #enqueue(job: Job): void {
+  #enqueue(send: () => void): void {
     if (this.#stopped) return
-    if (this.#waiting) this.#queue.push(job)
-    else this.#run(job)
-  }
-
-  #run(job: Job): void {
-    if (job.kind !== 'message') {
-      if (job.kind === 'close') this.#closeSent = true
-      this.#write(job.frame, 0, job.written)
-    } else if (job.data instanceof Blob) {
-      this.#readBlob(job.data, job.size)
-    } else {
-      this.#sendData(job.data, job.size, job.written)
-    }
+    if (this.#waiting) this.#queue.push(send)
+    else send()
   }
 
   #readBlob(blob: Blob, size: number): void {
@@ -186,9 +169,9 @@ export class Sender {
 
   #runQueue(): void {
     while (!this.#waiting) {
-      const job = this.#queue.shift()
-      if (job === null) return
-      this.#run(job)
+      const send = this.#queue.shift()
+      if (send === null) return
+      send()
     }
   }
 

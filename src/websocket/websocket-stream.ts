@@ -2,14 +2,23 @@
  * The public `WebSocketStream` (WHATWG WebSockets §4): a WebSocket as two streams and two promises. Opening
  * is done by `opening-handshake.ts`, everything on the wire by `connection.ts`.
  */
-import type { ReadableStream, WritableStream } from 'node:stream/web'
+import type {
+  ReadableStream,
+  ReadableStreamDefaultController,
+  WritableStream,
+  WritableStreamDefaultController,
+} from 'node:stream/web'
+import { isArrayBuffer, isSharedArrayBuffer } from 'node:util/types'
 import { orAbortError } from '../base/abort/abort-error.ts'
 import { AbortLink } from '../base/abort/abort-link.ts'
 import type { AbortSource } from '../base/abort/signal.ts'
+import { sourceBytes } from '../base/bytes/source-bytes.ts'
 import { ignoreError } from '../base/error/ignore-error.ts'
 import { Deferred } from '../base/loop/deferred.ts'
+import { loadWebStreams } from '../base/node/lazy-modules.ts'
 import { ownMembers } from '../base/object/own-options.ts'
 import { ABNORMAL, isSendable } from '../protocol/websocket/close-code.ts'
+import type { MessageBytes } from '../protocol/websocket/message-collector.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import { requireArguments, toDictionary, toSequence, toSignal } from '../web/idl.ts'
 import { defineInterface } from '../web/interface.ts'
@@ -25,9 +34,9 @@ import {
   type WebSocketCloseInfo,
   WebSocketError,
 } from './websocket-error.ts'
-import { MessageStreams, type WebSocketChunk } from './websocket-stream-ends.ts'
 
-export type { WebSocketChunk } from './websocket-stream-ends.ts'
+/** The values that can be written. */
+export type WebSocketChunk = string | ArrayBuffer | ArrayBufferView
 
 /** Options of `WebSocketStream`. */
 export interface WebSocketStreamOptions {
@@ -83,7 +92,11 @@ export class WebSocketStream {
   readonly #opened = new Deferred<WebSocketConnectionInfo>()
   readonly #closed = new Deferred<WebSocketClosure>()
   #state: State
-  #streams: MessageStreams | null = null
+  /** Null before the connection is open, and once `readable` has ended. */
+  #incoming: ReadableStreamDefaultController<string | Uint8Array> | null = null
+  #outgoing: WritableStreamDefaultController | null = null
+  /** The write that the socket has not taken yet: a stream writes one chunk at a time. */
+  #pending: Deferred | null = null
   #link: AbortLink | null = null
 
   /**
@@ -187,47 +200,81 @@ export class WebSocketStream {
     const { extensions, protocol } = opened.agreement
     this.#leave()
     const connection = new WebSocketConnection(this, opened, limitsOf(this.#dispatcher), {
-      onMessage: (message) => {
-        if (this.#state.at === 'open') this.#streams!.receive(message)
-      },
+      onMessage: (message) => this.#receive(message),
       onClosing: () => {
         this.#state = { at: 'closing' }
       },
       onClosed: (closure) => this.#onClosed(closure),
     })
     this.#state = { at: 'open', connection }
-    this.#streams = new MessageStreams({
-      send: (message, written) => this.#send(message, written),
-      hold: (on) => {
-        if (this.#state.at === 'open') connection.hold(on)
+    const { ReadableStream: Readable, WritableStream: Writable } = loadWebStreams()
+    const readable = new Readable<string | Uint8Array>({
+      start: (controller) => {
+        this.#incoming = controller
       },
-      closeFor: (reason) => this.#close(closeInfoOf(reason)),
+      pull: () => {
+        if (this.#state.at === 'open') connection.hold(false)
+      },
+      cancel: (reason) => {
+        this.#incoming = null
+        this.#close(closeInfoOf(reason))
+      },
     })
-    const { readable, writable } = this.#streams
+    const writable = new Writable<WebSocketChunk>({
+      start: (controller) => {
+        this.#outgoing = controller
+      },
+      write: (chunk) => this.#write(toMessage(chunk)),
+      close: () => this.#close(NO_CODE),
+      abort: (reason) => this.#close(closeInfoOf(reason)),
+    })
     this.#opened.resolve({ extensions, protocol, readable, writable })
     publishOpen(this, opened)
     connection.start()
   }
 
-  #send(message: string | Uint8Array, written: () => void): boolean {
-    if (this.#state.at !== 'open') return false
+  /** The socket is not read while messages wait. */
+  #receive(message: string | MessageBytes): void {
+    const incoming = this.#incoming
+    if (this.#state.at !== 'open' || incoming === null) return
+    incoming.enqueue(typeof message === 'string' ? message : new Uint8Array(message.buffer))
+    if ((incoming.desiredSize ?? 0) <= 0) this.#state.connection.hold(true)
+  }
+
+  /** Lasts until the socket has taken the message. */
+  #write(message: string | Uint8Array): Promise<void> {
+    if (this.#state.at !== 'open') return Promise.resolve()
     const { sender } = this.#state.connection
+    const pending = new Deferred()
+    const written = (): void => {
+      if (this.#pending === pending) this.#pending = null
+      pending.resolve()
+    }
+    this.#pending = pending
     if (typeof message === 'string') sender.text(message, written)
     else sender.binary(message, written)
-    return true
+    return pending.promise
   }
 
   #onClosed({ code, reason, wasClean, error }: Closure): void {
     this.#state = { at: 'closing' }
     if (wasClean) {
-      this.#streams!.end(null, new DOMException('The connection is closed', 'InvalidStateError'))
+      this.#incoming?.close()
+      this.#endWriting(new DOMException('The connection is closed', 'InvalidStateError'))
       this.#closed.resolve({ closeCode: code, reason })
     } else {
       const unclean = uncleanClosure(code, reason, error)
-      this.#streams!.end({ value: unclean }, unclean)
+      this.#incoming?.error(unclean)
+      this.#endWriting(unclean)
       this.#closed.reject(unclean)
     }
     publishClose(this, code, reason)
+  }
+
+  #endWriting(error: Error): void {
+    this.#outgoing!.error(error)
+    // A stream is not errored before its last write has settled.
+    this.#pending?.reject(error)
   }
 
   static {
@@ -244,4 +291,19 @@ function closeInfoOf(reason: unknown): CheckedCloseInfo {
   if (!(reason instanceof WebSocketError)) return NO_CODE
   const { closeCode } = reason
   return closeCode === null || isSendable(closeCode) ? reason : NO_CODE
+}
+
+function toMessage(chunk: unknown): string | Uint8Array {
+  if (typeof chunk === 'string') return chunk
+  const isView = ArrayBuffer.isView(chunk)
+  const buffer = isView ? chunk.buffer : chunk
+  const what = isView ? 'A message cannot be a view on a' : 'A message cannot be a'
+  // Web IDL: another thread, or the caller, could change them while they wait.
+  if (isSharedArrayBuffer(buffer)) throw new TypeError(`${what} SharedArrayBuffer`)
+  if (!isArrayBuffer(buffer)) {
+    throw new TypeError('A message must be a string, an ArrayBuffer or a view of one')
+  }
+  if ((buffer as { resizable?: boolean }).resizable === true)
+    throw new TypeError(`${what} resizable ArrayBuffer`)
+  return sourceBytes(chunk as ArrayBuffer | ArrayBufferView)
 }

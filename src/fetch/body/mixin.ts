@@ -3,6 +3,7 @@ import { File } from 'node:buffer'
 import type { BodyBytes } from '../../base/bytes/body-bytes.ts'
 import { loadWebStreams } from '../../base/node/lazy-modules.ts'
 import { toArrayBuffer, toBlob, toBytes, toJson } from '../../body/collect.ts'
+import { defineMembers } from '../../web/interface.ts'
 import type { BodyMembers } from '../declared-classes.ts'
 import { decodeMultipart, decodeUrlEncoded } from '../form/multipart-decode.ts'
 import { FormData } from '../form/runtime-form-data.ts'
@@ -59,9 +60,7 @@ export function defineBodyMembers(prototype: object, ownerOf: (object: object) =
       return body.stream.pipeThrough(new TextDecoderStream('utf-8', bare({ fatal: false, ignoreBOM: false })))
     },
   }
-  for (const [name, value] of Object.entries(members)) {
-    Object.defineProperty(prototype, name, { value, writable: true, enumerable: true, configurable: true })
-  }
+  defineMembers(prototype, members)
 }
 
 /** A missing body reads like an empty one, and is never used up. */
