@@ -93,6 +93,12 @@ export class Body implements BodySink {
 
   /** The whole content, converted. */
   collect<T>(convert: Conversion<T>): Promise<T> {
+    // A body made from a string returns that string without encoding it.
+    if (convert === (toText as Conversion<unknown>) && typeof this.origin === 'string') {
+      const text = this.origin
+      this.#end()
+      return Promise.resolve((text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as T)
+    }
     if (!this.usable) {
       return Promise.reject(new TypeError('Body is unusable: Body has already been read'))
     }
@@ -106,14 +112,6 @@ export class Body implements BodySink {
     if (origin !== null) this.#startReading(origin)
     if (!this.#incoming.isComplete || this.#incoming.source?.isAbortable) return this.#gather(convert)
     return this.#convert(this.#incoming.take(), convert)
-  }
-
-  /** A body made from a string returns that string without encoding it. */
-  collectText(): Promise<string> {
-    const { origin } = this
-    if (typeof origin !== 'string') return this.collect(toText)
-    this.#end()
-    return Promise.resolve(origin.charCodeAt(0) === 0xfeff ? origin.slice(1) : origin)
   }
 
   /** A second body with the same content. Only for a usable body. */

@@ -51,7 +51,7 @@ export class IterableFeed implements BodyFeed {
       return
     }
     this.#state = 'flowing'
-    this.#next()
+    void this.#next()
   }
 
   /** A read that is already under way still delivers its chunk. */
@@ -75,23 +75,16 @@ export class IterableFeed implements BodyFeed {
 
   spent(): void {}
 
-  #next(): void {
-    let step: Promise<IteratorResult<unknown>>
+  async #next(): Promise<void> {
+    let result: IteratorResult<unknown>
     try {
       this.#iterator ??= this.#chunks[Symbol.asyncIterator]()
-      step = Promise.resolve(this.#iterator.next())
+      result = await this.#iterator.next()
     } catch (error) {
-      this.#fail(error)
+      if (this.#state !== 'over') this.#end().fail(error)
       return
     }
-    step.then(
-      (result) => this.#tryToTake(result),
-      (error) => this.#fail(error),
-    )
-  }
-
-  /** A chunk may be a detached buffer, and an iterator may return something other than a result. */
-  #tryToTake(result: IteratorResult<unknown>): void {
+    // A chunk may be a detached buffer, and an iterator may return something other than a result.
     try {
       this.#take(result)
     } catch (error) {
@@ -104,8 +97,7 @@ export class IterableFeed implements BodyFeed {
   #take({ done, value }: IteratorResult<unknown>): void {
     if (this.#state === 'over') return
     if (done) {
-      this.#state = 'over'
-      this.#sink!.complete()
+      this.#end().complete()
       return
     }
     const bytes = toBytes(value)
@@ -117,14 +109,13 @@ export class IterableFeed implements BodyFeed {
     // Copied: a generator may reuse the memory for its next chunk, and a byte stream detaches the chunks it
     // is given.
     this.#sink!.receive(copyBytes(bytes, 0, bytes.byteLength))
-    if (this.#state === 'flowing' && this.#sink!.awaited) this.#next()
+    if (this.#state === 'flowing' && this.#sink!.awaited) void this.#next()
     else if (this.#state === 'flowing' || this.#state === 'reading') this.#state = 'paused'
   }
 
-  #fail(error: unknown): void {
-    if (this.#state === 'over') return
+  #end(): BodySink {
     this.#state = 'over'
-    this.#sink!.fail(error)
+    return this.#sink!
   }
 }
 

@@ -1,8 +1,9 @@
 /** The members that `Request` and `Response` share for reading a body. */
 import { File } from 'node:buffer'
+import type { ReadableStream } from 'node:stream/web'
 import type { BodyBytes } from '../../base/bytes/body-bytes.ts'
 import { loadWebStreams } from '../../base/node/lazy-modules.ts'
-import { toArrayBuffer, toBlob, toBytes, toJson } from '../../body/collect.ts'
+import { type Conversion, toArrayBuffer, toBlob, toBytes, toJson, toText } from '../../body/collect.ts'
 import { defineMembers } from '../../web/interface.ts'
 import type { BodyMembers } from '../declared-classes.ts'
 import { decodeMultipart, decodeUrlEncoded } from '../form/multipart-decode.ts'
@@ -18,49 +19,48 @@ export interface BodyOwner {
   readonly headers: HeaderList
 }
 
+/** The members that read the whole body, by what they make of it. */
+const CONVERSIONS: Record<
+  Exclude<keyof BodyMembers, 'textStream'>,
+  (owner: BodyOwner) => Conversion<unknown>
+> = {
+  blob: (owner) => {
+    const type = mimeTypeOf(owner)
+    const contentType = type === null ? '' : serializeMimeType(type)
+    return (bytes) => toBlob(bytes, { encoding: null, contentType })
+  },
+  arrayBuffer: () => toArrayBuffer,
+  text: () => toText,
+  json: () => toJson,
+  formData: (owner) => {
+    const type = mimeTypeOf(owner)
+    return (bytes) => parseForm(bytes, type)
+  },
+  bytes: () => toBytes,
+}
+
 /** Adds these members to a class. `ownerOf` throws for an object of another class. */
 export function defineBodyMembers(prototype: object, ownerOf: (object: object) => BodyOwner): void {
-  const asked = <T>(object: object, answer: (owner: BodyOwner) => Promise<T>): Promise<T> => {
-    try {
-      return answer(ownerOf(object))
-    } catch (error) {
-      return Promise.reject(error)
-    }
+  for (const [name, conversionFor] of Object.entries(CONVERSIONS)) {
+    defineMembers(prototype, {
+      [name](this: object): Promise<unknown> {
+        try {
+          const owner = ownerOf(this)
+          return bodyOf(owner).collect(conversionFor(owner))
+        } catch (error) {
+          return Promise.reject(error)
+        }
+      },
+    })
   }
-  const members: BodyMembers & ThisType<object> = {
-    blob() {
-      return asked(this, (owner) => {
-        const type = mimeTypeOf(owner)
-        const contentType = type === null ? '' : serializeMimeType(type)
-        return bodyOf(owner).collect((bytes) => toBlob(bytes, { encoding: null, contentType }))
-      })
-    },
-    arrayBuffer() {
-      return asked(this, (owner) => bodyOf(owner).collect(toArrayBuffer))
-    },
-    text() {
-      return asked(this, (owner) => (owner.body === null ? Promise.resolve('') : owner.body.collectText()))
-    },
-    json() {
-      return asked(this, (owner) => bodyOf(owner).collect(toJson))
-    },
-    formData() {
-      return asked(this, (owner) => {
-        const type = mimeTypeOf(owner)
-        return bodyOf(owner).collect((bytes) => parseForm(bytes, type))
-      })
-    },
-    bytes() {
-      return asked(this, (owner) => bodyOf(owner).collect(toBytes))
-    },
-    textStream() {
+  defineMembers(prototype, {
+    textStream(this: object): ReadableStream<string> {
       const body = bodyOf(ownerOf(this))
       if (!body.usable) throw new TypeError('Body is unusable: Body has already been read')
       const { TextDecoderStream } = loadWebStreams()
       return body.stream.pipeThrough(new TextDecoderStream('utf-8', bare({ fatal: false, ignoreBOM: false })))
     },
-  }
-  defineMembers(prototype, members)
+  })
 }
 
 /** A missing body reads like an empty one, and is never used up. */
@@ -81,7 +81,7 @@ function parseForm(bytes: BodyBytes, type: MimeType | null): FormData {
     )
   }
   const form = new FormData()
-  for (const { name, value } of decodeUrlEncoded(bytes.view())) form.append(name, value)
+  for (const [name, value] of decodeUrlEncoded(bytes.view())) form.append(name, value)
   return form
 }
 

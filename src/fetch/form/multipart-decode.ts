@@ -1,33 +1,22 @@
 /** Decodes the bodies of forms: multipart/form-data (RFC 7578) and application/x-www-form-urlencoded. */
 
+import { asBuffer } from '../../base/bytes/source-bytes.ts'
+
 /** A field of a form: text or a file. */
-export type FormEntry = TextEntry | FileEntry
-
-export interface TextEntry {
-  readonly name: string
-  readonly value: string
-}
-
-export interface FileEntry {
-  readonly name: string
-  readonly filename: string
-  readonly contentType: string
-  readonly bytes: Uint8Array
-}
+export type FormEntry =
+  | { readonly name: string; readonly value: string }
+  | {
+      readonly name: string
+      readonly filename: string
+      readonly contentType: string
+      readonly bytes: Uint8Array
+    }
 
 const CRLF = Buffer.from('\r\n')
 
-/** The relevant fields in the head of a part. */
-interface PartHead {
-  readonly name: string
-  readonly filename: string | null
-  readonly contentType: string | null
-  readonly end: number
-}
-
 /** @throws {TypeError} that says what is wrong with the bytes. */
 export function decodeMultipart(input: Uint8Array, boundary: string): readonly FormEntry[] {
-  const bytes = Buffer.from(input.buffer, input.byteOffset, input.byteLength)
+  const bytes = asBuffer(input)
   const delimiter = Buffer.from(`--${boundary}`, 'latin1')
   const entries: FormEntry[] = []
   // The text before the first boundary is for readers that do not understand multipart (RFC 2046 §5.1.1).
@@ -40,10 +29,13 @@ export function decodeMultipart(input: Uint8Array, boundary: string): readonly F
     if (bytes[at] === 0x2d && bytes[at + 1] === 0x2d) return entries
     while (bytes[at] === 0x20 || bytes[at] === 0x09) at++
     if (!isCrLf(bytes, at)) throw new TypeError('a boundary is not followed by a line break')
-    const head = readHead(bytes, at + 2)
-    const end = endOfPart(bytes, head.end, delimiter)
+    const { name, filename, contentType, end: start } = readHead(bytes, at + 2)
+    const end = endOfPart(bytes, start, delimiter)
     if (end === -1) throw new TypeError('a part has no boundary behind it')
-    entries.push(entryOf(head, bytes.subarray(head.end, end)))
+    const content = bytes.subarray(start, end)
+    // A byte order mark is part of the value.
+    if (filename === null) entries.push({ name, value: content.toString() })
+    else entries.push({ name, filename, contentType: contentType ?? 'text/plain', bytes: content })
     at = end + 2
   }
 }
@@ -62,7 +54,8 @@ function endOfPart(bytes: Buffer, start: number, delimiter: Buffer): number {
   }
 }
 
-function readHead(bytes: Buffer, start: number): PartHead {
+/** The relevant fields in the head of a part, and where it ends. */
+function readHead(bytes: Buffer, start: number) {
   let name: string | null = null
   let filename: string | null = null
   let contentType: string | null = null
@@ -138,18 +131,11 @@ function unescaped(text: string): string {
   return text.replace(/%0A/gi, '\n').replace(/%0D/gi, '\r').replace(/%22/g, '"')
 }
 
-function entryOf({ name, filename, contentType }: PartHead, content: Buffer): FormEntry {
-  // A byte order mark is part of the value.
-  if (filename === null) return { name, value: content.toString() }
-  return { name, filename, contentType: contentType ?? 'text/plain', bytes: content }
-}
-
 function isCrLf(bytes: Buffer, at: number): boolean {
   return bytes[at] === 0x0d && bytes[at + 1] === 0x0a
 }
 
-export function decodeUrlEncoded(bytes: Uint8Array): readonly TextEntry[] {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
+export function decodeUrlEncoded(bytes: Uint8Array): URLSearchParams {
   // A leading question mark belongs to the first name here; without the ampersand it would be dropped.
-  return [...new URLSearchParams(`&${text}`)].map(([name, value]) => ({ name, value }))
+  return new URLSearchParams(`&${asBuffer(bytes).toString()}`)
 }

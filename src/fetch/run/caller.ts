@@ -2,11 +2,8 @@
 import { type Answer, addCaller, answerCaller, removeCaller } from '../../base/loop/answers.ts'
 import type { Response } from '../response.ts'
 
-/** The run of a fetch. */
-export interface Answering {
-  /** The caller has its response. */
-  onDelivered(): void
-}
+/** The run of a fetch: `onDelivered` is called when the caller has its response. */
+export type Answering = { onDelivered(): void }
 
 export class Caller implements Answer {
   /** Cleared once the promise is settled, because these functions keep the response alive. */

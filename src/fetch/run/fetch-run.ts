@@ -17,11 +17,12 @@ import { getGlobalDispatcher } from '../../global/global-dispatcher.ts'
 import { answerOlderCalls } from '../../handler/older-calls.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { whenRefused } from '../../request/dispatching.ts'
 import { Body } from '../body/body.ts'
 import { type BodyFeed, type BodySink, toBytes } from '../body/feed.ts'
-import type { SentBody } from '../body/sent-body.ts'
 import { SinkLink } from '../body/sink-link.ts'
+import { StreamChunks } from '../body/streams.ts'
 import { loosenLater, type Unread, watchFresh } from '../body/unread-bodies.ts'
 import { verifiedBody } from '../body/verified-body.ts'
 import { HeaderList } from '../headers/header-list.ts'
@@ -42,7 +43,8 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
   #controller: DispatchController | null = null
   #abortQueued: ((reason?: unknown) => void) | null = null
   #abortLink: AbortLink | null = null
-  #sent: SentBody | null = null
+  /** The body, as the dispatcher got it; undefined before the request is sent. */
+  #sent: DispatchOptions['body']
   readonly #sinkLink = new SinkLink()
   #decoding: ContentDecoding | null = null
   /** The caller has had no chance to read the body yet. */
@@ -57,24 +59,20 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
 
   /** Throws nothing, whatever the caller's signal, body and dispatcher throw. */
   start(): void {
+    const record = this.#record
     try {
-      this.#dispatch()
+      if (record.signal !== null) this.#abortLink = AbortLink.to(record.signal, this)
+      if (isAborted(this.#state)) return
+      if (record.url.hasBadPort) throw new Error('bad port')
+      if (record.cache === 'only-if-cached') throw new Error('no cached response')
+      const dispatcher = record.dispatcher ?? getGlobalDispatcher()
+      if (typeof dispatcher.dispatch !== 'function') throw new TypeError('agent.dispatch is not a function')
+      const options = sendRequest(record, this.#trail)
+      this.#sent = options.body
+      whenRefused(dispatcher.dispatch(options, this as DispatchHandler), this)
     } catch (error) {
       this.onResponseError(null, error as Error)
     }
-  }
-
-  #dispatch(): void {
-    const record = this.#record
-    if (record.signal !== null) this.#abortLink = AbortLink.to(record.signal, this)
-    if (isAborted(this.#state)) return
-    if (record.url.hasBadPort) throw new Error('bad port')
-    if (record.cache === 'only-if-cached') throw new Error('no cached response')
-    const dispatcher = record.dispatcher ?? getGlobalDispatcher()
-    if (typeof dispatcher.dispatch !== 'function') throw new TypeError('agent.dispatch is not a function')
-    const { options, body } = sendRequest(record, this.#trail)
-    this.#sent = body
-    whenRefused(dispatcher.dispatch(options, this as DispatchHandler), this)
   }
 
   onAbort(given: unknown): void {
@@ -90,11 +88,7 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
     const state = this.#state
     this.#endLink()
     if (state === 'failed' || isAborted(state)) return
-    this.#state = { reason }
-    this.#transfer.stop()
-    this.#decoding?.destroy()
-    if (this.#sent === null) this.#record.body?.cancel(reason)
-    else this.#sent.cancel(reason)
+    this.#end({ reason }, reason)
     if (state === 'ended') return
     try {
       if (this.#controller !== null) this.#controller.abort(reason)
@@ -102,6 +96,16 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
     } catch {
       // A dispatcher that fails to abort: the caller must get its error all the same.
     }
+  }
+
+  #end(state: RunState, reason: unknown): void {
+    this.#state = state
+    this.#endLink()
+    this.#transfer.stop()
+    this.#decoding?.destroy()
+    // What has been sent without a stream ends with its request.
+    if (this.#sent === undefined) this.#record.body?.cancel(reason)
+    else if (this.#sent instanceof StreamChunks) this.#sent.cancel(reason)
   }
 
   /**
@@ -199,10 +203,9 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
       this.#refuse(new Error('unexpected redirect'))
       return true
     }
-    const origin = this.#sent?.origin ?? null
     let next: NextHop | null
     try {
-      next = nextHop(this.#record, this.#trail, origin, status, new HeaderList(headers))
+      next = nextHop(this.#record, this.#trail, status, new HeaderList(headers))
     } catch (error) {
       this.#refuse(error)
       return true
@@ -221,7 +224,7 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
    */
   #sendAgain(): boolean {
     const { body } = this.#record
-    const origin = this.#sent?.origin ?? null
+    const origin = body?.origin ?? null
     if (this.#trail?.isSecondTry === true || (body !== null && origin === null)) return false
     const record = { ...this.#record, body: origin === null ? null : new Body(origin) }
     const trail = Trail.after(this.#trail, record)
@@ -339,11 +342,7 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
     if (this.#state === 'dumping') this.#endDump()
     if (this.#state !== 'waiting' && this.#state !== 'responding') return
     const { sink } = this.#sinkLink
-    this.#state = 'failed'
-    this.#endLink()
-    this.#decoding?.destroy()
-    if (this.#sent === null) this.#record.body?.cancel(error)
-    else this.#sent.cancel(error)
+    this.#end('failed', error)
     if (this.#caller?.isWaiting) this.#caller.reject(new TypeError('fetch failed', { cause: error }))
     // With integrity metadata, the promise is still pending although there is a body.
     sink?.fail(new TypeError('terminated', { cause: error }))

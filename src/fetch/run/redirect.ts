@@ -4,7 +4,6 @@ import { getGlobalOrigin } from '../../base/address/global-origin.ts'
 import { parseUrl } from '../../base/address/parse-url.ts'
 import type { Timings } from '../../errors.ts'
 import { Body } from '../body/body.ts'
-import type { BodyOrigin } from '../body/origin.ts'
 import type { HeaderList } from '../headers/header-list.ts'
 import { parseReferrerPolicy, reducedReferrer } from '../headers/referrer.ts'
 import type { RequestRecord } from '../init.ts'
@@ -78,10 +77,10 @@ export interface NextHop {
 export function nextHop(
   record: RequestRecord,
   trailSoFar: Trail | null,
-  origin: BodyOrigin | null,
   status: number,
   headers: HeaderList,
 ): NextHop | null {
+  const origin = record.body?.origin ?? null
   const location = headers.get('location')
   if (location === null) return null
   const target = targetOf(location, record.url)

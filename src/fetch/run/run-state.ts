@@ -6,9 +6,7 @@
 export type RunState = 'waiting' | 'responding' | 'dumping' | 'ended' | 'failed' | Aborted
 
 /** The exchange was given up. Any value can be the reason. */
-export interface Aborted {
-  readonly reason: unknown
-}
+export type Aborted = { readonly reason: unknown }
 
 export function isAborted(state: RunState): state is Aborted {
   return typeof state === 'object'
