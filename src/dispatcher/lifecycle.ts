@@ -60,6 +60,25 @@ type LifeState =
 
 const OPEN: LifeState = { at: 'open' }
 
+/** Of a dispatcher that is destroyed, it refuses what is added to it, once whoever adds it is done. */
+class HeldSet extends Set<Refusable> {
+  isOver: boolean
+
+  constructor(isOver: boolean) {
+    super()
+    this.isOver = isOver
+  }
+
+  override add(request: Refusable): this {
+    if (this.isOver) {
+      queueMicrotask(() => {
+        if (this.delete(request)) request.refuse(new ClientDestroyedError())
+      })
+    }
+    return super.add(request)
+  }
+}
+
 export interface LifecycleDispatcher {
   /** For `await using`: the same as `destroy()`, since the block that started the requests has ended. */
   [Symbol.asyncDispose](): Promise<void>
@@ -71,7 +90,7 @@ export abstract class LifecycleDispatcher extends Dispatcher {
   readonly #eventSource: Required<EventSourceOptions>
   #life: LifeState = OPEN
   #idleListener: (() => void) | null = null
-  #held: Set<Refusable> | null = null
+  #held: HeldSet | null = null
   /** Not a life state: `destroy()` alone does not make a dispatcher closed. */
   #closed = false
 
@@ -111,7 +130,7 @@ export abstract class LifecycleDispatcher extends Dispatcher {
 
   /** @internal */
   get [HELD](): HeldRequests {
-    this.#held ??= new Set()
+    this.#held ??= new HeldSet(this.destroyed)
     return this.#held
   }
 
@@ -180,6 +199,7 @@ export abstract class LifecycleDispatcher extends Dispatcher {
     this.#destroy(error, callback)
     // An interceptor may have answered the end of a request by holding it.
     this.#refuseHeld(refusal)
+    if (this.#held !== null) this.#held.isOver = true
   }
 
   /** No connection has them, so nothing else would end them before their interceptors are ready. */

@@ -118,8 +118,15 @@ function readList(texts: readonly unknown[] | null, option: string): readonly Ho
   return texts.map((text) => {
     const entry = readHostEntry(text)
     if (entry === null) {
-      throw new InvalidArgumentError(`invalid entry in ${option} of a guard: ${String(text)}`)
+      throw new InvalidArgumentError(`invalid entry in ${option} of a guard: ${shown(text)}`)
     }
     return entry
   })
+}
+
+/** A URL by mistake may have a password, or a token in its query. */
+function shown(text: unknown): string {
+  return String(text)
+    .replace(/[?#].*$/s, '')
+    .replace(/^(.*\/\/)?.*@/s, '$1')
 }

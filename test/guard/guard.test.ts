@@ -39,6 +39,8 @@ describe('options', () => {
     [{ deny: ['*'] }, 'invalid entry in deny of a guard: *'],
     [{ deny: [''] }, 'invalid entry in deny of a guard: '],
     [{ deny: ['http://x.test'] }, 'invalid entry in deny of a guard: http://x.test'],
+    [{ deny: ['http://u:s3cret@x.test/?key=s3cret'] }, 'invalid entry in deny of a guard: http://x.test/'],
+    [{ deny: ['u:s3cret@x.test'] }, 'invalid entry in deny of a guard: x.test'],
     [{ deny: ['x.test:0'] }, 'invalid entry in deny of a guard: x.test:0'],
     [{ deny: ['x.test:65536'] }, 'invalid entry in deny of a guard: x.test:65536'],
     [{ hosts: [7] }, 'invalid entry in hosts of a guard: 7'],

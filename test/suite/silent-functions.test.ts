@@ -223,6 +223,14 @@ for (const name of Object.keys(CASES)) {
     assert.equal(cause, reason)
     assert.ok(url)
   })
+
+  test(`${name} never answers: a call after destroy()`, async (t) => {
+    const { dispatcher, options } = await open(t, name)
+    await dispatcher.destroy(new Error('shut down'))
+    const failed = await failure(whole(dispatcher, options))
+    assert.equal((failed as { code?: string }).code, 'UND_ERR_DESTROYED')
+    if (options.body instanceof Readable) assert.equal(options.body.destroyed, true)
+  })
 }
 
 test('a throttled request that waits fails when its dispatcher is destroyed', async (t) => {
@@ -240,6 +248,18 @@ test('a throttled request that waits fails when its dispatcher is destroyed', as
   const destroyed = client.destroy(reason)
   assert.deepEqual([waiting.errors, beside.errors], [[reason], []])
   await destroyed
+})
+
+test('a throttled request after destroy() does not wait for its turn', async (t) => {
+  const { url } = await answer(t, WIRES[0]!)
+  const client = new Client(url).compose(interceptors.throttle({ rate: 0.001, burst: 1 }))
+  await (await client.request({ path: '/', method: 'GET' })).body.dump()
+  await client.destroy()
+  const late = client.compose(interceptors.dns({ lookup() {} }))
+  for (const dispatcher of [client, late]) {
+    const { code } = await failure(dispatcher.request({ path: '/', method: 'GET' }))
+    assert.equal(code, 'UND_ERR_DESTROYED')
+  }
 })
 
 test('what an interceptor holds outlasts close()', async (t) => {
