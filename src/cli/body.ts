@@ -20,21 +20,12 @@ const DECODERS: Readonly<Record<string, typeof gunzipSync>> = {
   br: brotliDecompressSync,
 }
 
-/** A body without its content coding. */
-export interface Content {
-  readonly mimeType: string
-  readonly bytes: Buffer
-  /** Null for a binary body. */
-  readonly text: string | null
-  /** All of the body is here. */
-  readonly isWhole: boolean
-}
-
-export function contentOf({ headers, body, size }: Incoming): Content {
+/** A body without its content coding. The text of a binary one is null. */
+export function contentOf({ headers, body, size }: Incoming) {
   const mimeType = field(headers, 'content-type') ?? ''
   const isWhole = body.length === size
-  const plain = isWhole ? decode(body, field(headers, 'content-encoding')) : body
-  return { mimeType, bytes: plain, text: textOf(plain, mimeType, isWhole), isWhole }
+  const bytes = isWhole ? decode(body, field(headers, 'content-encoding')) : body
+  return { mimeType, bytes, text: textOf(bytes, mimeType, isWhole), isWhole }
 }
 
 /** Returns the bytes unchanged if they cannot be decoded. */
@@ -60,7 +51,8 @@ export function textOf(data: Buffer, mimeType: string, isWhole: boolean): string
 }
 
 /** The beginning of a body, laid out for reading, with a note when there is more. */
-export function preview({ bytes: data, text, isWhole, mimeType }: Content, layout: TextLayout): string[] {
+export function preview(content: ReturnType<typeof contentOf>, layout: TextLayout): string[] {
+  const { bytes: data, text, isWhole, mimeType } = content
   const isJson = isWhole && /[/+]json\b/i.test(mimeType)
   const lines = text === null ? hexRows(data, layout) : textLines(isJson ? prettyJson(text) : text, layout)
   const most = text === null ? HEX_ROWS : PREVIEW_LINES

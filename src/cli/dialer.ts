@@ -20,27 +20,7 @@ import type { Options } from './options.ts'
 import type { Dial } from './phases.ts'
 import { openProxied, type ProxyFacts, watchConnections } from './proxied-dialer.ts'
 
-export interface TlsFacts {
-  readonly version: string
-  readonly cipher: string
-  /** Null: the certificate was verified. */
-  readonly problem: string | null
-  readonly subject: string
-  readonly issuer: string
-  readonly validTo: string
-}
-
-export interface ConnectionReport {
-  readonly protocol: 'http/1.1' | 'h2' | 'h2c'
-  /** Null on a Unix socket, as the ports are. */
-  readonly remoteAddress: string | null
-  readonly remotePort: number | null
-  readonly localPort: number | null
-  readonly socketPath: string | null
-  /** Null for a direct connection. The addresses are those of the proxy. */
-  readonly proxy: ProxyFacts | null
-  readonly tls: TlsFacts | null
-}
+export type ConnectionReport = Readonly<ReturnType<typeof factsOf>>
 
 /** PEM files that were named, read. */
 export interface TlsFiles {
@@ -177,10 +157,13 @@ export class Dialer {
   }
 }
 
-function factsOf(socket: Socket, options: Options, proxy: ProxyFacts | null): ConnectionReport {
+function factsOf(socket: Socket, options: Options, proxy: ProxyFacts | null) {
   const secure = socket instanceof TLSSocket ? socket : null
+  const protocol: 'http/1.1' | 'h2' | 'h2c' =
+    secure?.alpnProtocol === 'h2' ? 'h2' : options.h2c ? 'h2c' : 'http/1.1'
   return {
-    protocol: secure?.alpnProtocol === 'h2' ? 'h2' : options.h2c ? 'h2c' : 'http/1.1',
+    protocol,
+    // Null on a Unix socket, as the ports are. With a proxy, the addresses are those of the proxy.
     remoteAddress: socket.remoteAddress ?? null,
     remotePort: socket.remotePort ?? null,
     localPort: socket.localPort ?? null,
@@ -190,12 +173,13 @@ function factsOf(socket: Socket, options: Options, proxy: ProxyFacts | null): Co
   }
 }
 
-function tlsFactsOf(socket: TLSSocket): TlsFacts {
+function tlsFactsOf(socket: TLSSocket) {
   // Empty on a resumed session of some servers.
   const { subject, issuer, valid_to }: Partial<PeerCertificate> = socket.getPeerCertificate()
   return {
     version: String(socket.getProtocol()),
     cipher: socket.getCipher().standardName,
+    // Null: the certificate was verified.
     problem: socket.authorized ? null : String(socket.authorizationError),
     subject: String(subject?.CN ?? subject?.O ?? 'unknown'),
     issuer: String(issuer?.CN ?? issuer?.O ?? 'unknown'),

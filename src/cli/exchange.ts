@@ -78,13 +78,7 @@ export function field(headers: readonly Field[], wanted: string): string | null 
   return headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? null
 }
 
-export function requestOptions({ url, method, headers, body }: Outgoing): {
-  origin: string
-  path: string
-  method: string
-  headers: string[]
-  body: Buffer | null
-} {
+export function requestOptions({ url, method, headers, body }: Outgoing) {
   return { origin: url.origin, path: url.pathname + url.search, method, headers: headers.flat(), body }
 }
 
@@ -93,7 +87,7 @@ export async function exchange(dialer: Dialer, outgoing: Outgoing, reception: Re
   const { url, method, headers, body, timeout } = outgoing
   const startedAt = new Date()
   const early: { status: number; headers: Field[] }[] = []
-  const probe = new SentHeadProbe(dialer, method, body)
+  const probe = probeSentHead(dialer, method, body)
   const limit = timeout && deadline(timeout)
   let stage: Stage = 'connecting'
   let response: Incoming | null = null
@@ -125,17 +119,13 @@ export async function exchange(dialer: Dialer, outgoing: Outgoing, reception: Re
   }
   if (limit) limit.clear()
   probe.stop()
+  const sent = probe.last.fields ?? headers
   await (failure === null ? client.close() : client.destroy())
   dialer.end()
   return {
     startedAt,
-    request: {
-      ...outgoing,
-      url: final,
-      method: probe.method ?? method,
-      headers: (probe.fields ?? headers).map(redact),
-    },
-    sent: probe.fields ?? headers,
+    request: { ...outgoing, url: final, method: probe.last.method ?? method, headers: sent.map(redact) },
+    sent,
     early,
     response,
     connection: dialer.connections.at(-1) ?? null,
@@ -174,38 +164,27 @@ function pairs(flat: readonly string[]): Field[] {
   return Array.from({ length: flat.length / 2 }, (_, i): Field => [flat[2 * i]!, flat[2 * i + 1]!])
 }
 
-/** Sees the request's head as it is written on the connection of this run. */
-class SentHeadProbe {
-  static readonly #channel = 'undici:client:sendHeaders'
-  /** Of the last request: a redirect may have changed it. */
-  method: string | null = null
-  fields: Field[] | null = null
-  readonly #listener: (message: unknown) => void
+const SEND_HEADERS = 'undici:client:sendHeaders'
 
-  constructor(dialer: Dialer, method: string, body: Buffer | null) {
-    this.#listener = (message) => {
-      const { headers, socket } = message as { headers: string; socket: object }
-      if (socket === dialer.socket) this.#read(headers, method, body)
-    }
-    subscribe(SentHeadProbe.#channel, this.#listener)
-  }
-
-  stop(): void {
-    unsubscribe(SentHeadProbe.#channel, this.#listener)
-  }
-
-  #read(head: string, method: string, body: Buffer | null): void {
-    const lines = head.split('\r\n').filter((line) => line !== '')
+/** Sees the heads that are written on the connection of this run. A redirect makes the last one differ. */
+function probeSentHead(dialer: Dialer, method: string, body: Buffer | null) {
+  const last: { method: string | null; fields: Field[] | null } = { method: null, fields: null }
+  const listener = (message: unknown): void => {
+    const { headers, socket } = message as { headers: string; socket: object }
+    if (socket !== dialer.socket) return
+    const lines = headers.split('\r\n').filter((line) => line !== '')
     if (/ HTTP\/1\.1$/.test(lines[0]!)) {
-      this.method = lines.shift()!.split(' ', 1)[0]!
+      last.method = lines.shift()!.split(' ', 1)[0]!
       // Over HTTP/1.1 the field that frames the body is added after the message was published.
-      if (body !== null && this.method === method) lines.push(`content-length: ${body.length}`)
+      if (body !== null && last.method === method) lines.push(`content-length: ${body.length}`)
     }
-    this.fields = lines.map((line): Field => {
+    last.fields = lines.map((line): Field => {
       // A pseudo-header field of HTTP/2 begins with a colon.
       const colon = line.indexOf(':', 1)
       return [line.slice(0, colon), line.slice(colon + 2)]
     })
-    this.method = field(this.fields, ':method') ?? this.method
+    last.method = field(last.fields, ':method') ?? last.method
   }
+  subscribe(SEND_HEADERS, listener)
+  return { last, stop: () => unsubscribe(SEND_HEADERS, listener) }
 }

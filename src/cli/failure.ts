@@ -8,15 +8,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 /** How far the exchange had come, as the command saw it. */
 export type Stage = 'connecting' | 'waiting for the response' | 'receiving the body'
 
-export interface Failure {
-  readonly exitCode: ExitCode
-  readonly code: string
-  readonly message: string
-  /** Advice; empty if there is none. */
-  readonly hint: string
-  /** Whether the same request may be sent again; null if the error does not have this field. */
-  readonly retrySafety: string | null
-}
+export type Failure = Readonly<ReturnType<typeof failureOf>>
 
 /** A failure that the command itself detects. */
 export class ExchangeError extends Error {
@@ -73,14 +65,16 @@ const HINTS: Readonly<Record<string, string>> = {
   USAGE: 'ventuno --help lists the options.',
 }
 
-export function failureOf(error: unknown, stage: Stage): Failure {
+export function failureOf(error: unknown, stage: Stage) {
   const { code, retrySafety } = Object(error) as Record<string, string | undefined>
   const name = code ?? 'ERROR'
   return {
     exitCode: exitCodeOf(error, name, stage),
     code: name,
     message: `${wordsOf(error)}${placeOf(error, name, stage)}`,
+    // Advice; empty if there is none.
     hint: HINTS[name] ?? (name.startsWith('HPE_') ? 'This is not HTTP/1.1: try https://, or --h2c.' : ''),
+    // Whether the same request may be sent again; null if the error does not say.
     retrySafety: retrySafety ?? null,
   }
 }

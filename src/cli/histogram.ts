@@ -1,28 +1,8 @@
 /** The arithmetic of many latencies, and their picture. Latencies are milliseconds, sorted. */
-import type { Failure } from './failure.ts'
 import { solid } from './phases.ts'
+import type { Measurement } from './repeat.ts'
 import { failureLines, sections, statusStyle } from './report.ts'
 import { bytes, clean, count, milliseconds, type TextLayout } from './text-layout.ts'
-
-/** The results of sending one request many times. */
-export interface Measurement {
-  readonly method: string
-  readonly url: string
-  readonly requests: number
-  readonly concurrency: number
-  readonly duration: number
-  /** Of those that got a whole response, sorted. */
-  readonly latencies: Float64Array
-  /** Of response bodies. */
-  readonly bytes: number
-  readonly statuses: ReadonlyMap<number, number>
-  /** By code; the first of each, and how many. */
-  readonly failures: ReadonlyMap<string, Failure & { readonly count: number }>
-  readonly connections: number
-  readonly protocols: readonly string[]
-}
-
-export type Summary = Readonly<Record<'min' | 'mean' | 'p50' | 'p90' | 'p99' | 'max', number>>
 
 export interface Bucket {
   readonly from: number
@@ -40,7 +20,7 @@ export function percentile(sorted: Float64Array, share: number): number {
 }
 
 /** Null when there is nothing to sum up. */
-export function summarise(sorted: Float64Array): Summary | null {
+export function summarise(sorted: Float64Array) {
   if (sorted.length === 0) return null
   return {
     min: sorted[0]!,

@@ -45,15 +45,8 @@ export function phasesOf(timings: Timings, dial: Dial | null): Phases {
   }
 }
 
-/** A part of a bar. */
-export interface Segment {
-  readonly label: string
-  readonly style: Style
-  readonly length: number
-}
-
 /** The phases that the report shows; sending is part of waiting for the first byte. */
-export function segments({ dns, connect, tls, send, wait, receive }: Phases): Segment[] {
+export function segments({ dns, connect, tls, send, wait, receive }: Phases) {
   const all: [string, Style, number | null][] = [
     ['dns', 'magenta', dns],
     ['connect', 'yellow', connect],

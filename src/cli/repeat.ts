@@ -2,7 +2,9 @@
 import type { Dialer } from './dialer.ts'
 import { type Outgoing, requestOptions } from './exchange.ts'
 import { deadline, type Failure, failureOf, type Stage } from './failure.ts'
-import type { Measurement } from './histogram.ts'
+
+/** The results of sending one request many times. */
+export type Measurement = Readonly<Awaited<ReturnType<typeof repeat>>>
 
 export async function repeat(
   dialer: Dialer,
@@ -10,12 +12,13 @@ export async function repeat(
   requests: number,
   concurrency: number,
   onProgress: (done: number) => void,
-): Promise<Measurement> {
+) {
   const { url, method, timeout } = outgoing
   const pool = dialer.open(concurrency)
   const options = requestOptions(outgoing)
   const latencies = new Float64Array(requests)
   const statuses = new Map<number, number>()
+  /** By code; the first of each, and how many. */
   const failures = new Map<string, Failure & { count: number }>()
   let succeeded = 0
   let sent = 0
@@ -58,7 +61,9 @@ export async function repeat(
     requests,
     concurrency,
     duration,
+    // Of those that got a whole response.
     latencies: latencies.subarray(0, succeeded).sort(),
+    // Of response bodies.
     bytes,
     statuses,
     failures,

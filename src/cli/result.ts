@@ -4,7 +4,8 @@
  */
 import { contentOf } from './body.ts'
 import type { Exchange } from './exchange.ts'
-import { buckets, type Measurement, summarise } from './histogram.ts'
+import { buckets, summarise } from './histogram.ts'
+import type { Measurement } from './repeat.ts'
 
 export function exchangeResult(exchange: Exchange, savedTo: string | null): object {
   const { startedAt, request, early, response, connection, phases, failure } = exchange

@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EXIT } from '../../src/cli/failure.ts'
-import {
-  buckets,
-  type Measurement,
-  measurementReport,
-  percentile,
-  summarise,
-} from '../../src/cli/histogram.ts'
+import { buckets, measurementReport, percentile, summarise } from '../../src/cli/histogram.ts'
+import type { Measurement } from '../../src/cli/repeat.ts'
 import { measurementResult } from '../../src/cli/result.ts'
 import { TextLayout } from '../../src/cli/text-layout.ts'
 
