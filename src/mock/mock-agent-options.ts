@@ -3,7 +3,7 @@ import { ownMembers } from '../base/object/own-options.ts'
 import type { AgentOptions } from '../dispatcher/agent.ts'
 import { type ClientOptions, type ClientSettings, readClientOptions } from '../dispatcher/client-options.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
-import { readPoolOptions } from '../dispatcher/pool/options.ts'
+import { type PoolOptions, readPoolOptions } from '../dispatcher/pool/options.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { ownOptions } from '../options.ts'
 import type { WireProtocol } from './wire/wire-step.ts'
@@ -50,6 +50,8 @@ export interface MockAgentSettings extends Readonly<Record<(typeof FLAGS)[number
   readonly agent: Dispatcher | null
   /** For the agent that sends requests. */
   readonly agentOptions: AgentOptions
+  /** For the pools of origins. */
+  readonly poolOptions: PoolOptions
 }
 
 export function readMockAgentOptions(given: MockAgentOptions): MockAgentSettings {
@@ -64,8 +66,8 @@ export function readMockAgentOptions(given: MockAgentOptions): MockAgentSettings
   }
   const flags: Partial<Record<(typeof FLAGS)[number], boolean>> = {}
   for (const name of FLAGS) {
-    const flag: unknown = options[name] ?? false
-    if (typeof flag !== 'boolean' || options[name] === null) {
+    const { [name]: flag = false } = options
+    if (typeof flag !== 'boolean') {
       throw new InvalidArgumentError(`options.${name} must to be a boolean`)
     }
     flags[name] = flag
@@ -74,7 +76,8 @@ export function readMockAgentOptions(given: MockAgentOptions): MockAgentSettings
   if (protocol !== 'h1' && protocol !== 'h2') {
     throw new InvalidArgumentError("options.protocol must be 'h1' or 'h2'")
   }
-  const { maxOrigins: _, factory: __, ...poolOptions } = ownMembers(options)
+  const { maxOrigins: _, factory: __, ...others } = options
+  const poolOptions = ownMembers(others)
   const { clientOptions } = readPoolOptions(poolOptions)
   return {
     ...(flags as Required<typeof flags>),
@@ -83,5 +86,6 @@ export function readMockAgentOptions(given: MockAgentOptions): MockAgentSettings
     client: { ...readClientOptions(clientOptions), authority: '' },
     agent: agent ?? null,
     agentOptions: options,
+    poolOptions,
   }
 }

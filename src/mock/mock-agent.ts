@@ -1,13 +1,11 @@
 /** The mock agent: interceptors reply to its requests, and those that match none are sent, or fail. */
 
 import { defineKind } from '../base/object/kind.ts'
-import { ownMembers } from '../base/object/own-options.ts'
 import { Agent, divertAgent } from '../dispatcher/agent.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { endAll } from '../dispatcher/end-all.ts'
 import type { EventSourceOptions } from '../dispatcher/event-source-options.ts'
 import { LifecycleDispatcher } from '../dispatcher/lifecycle.ts'
-import type { PoolOptions } from '../dispatcher/pool/options.ts'
 import { reemitConnections } from '../dispatcher/reemit.ts'
 import type { WebSocketOptions } from '../dispatcher/websocket-options.ts'
 import { InvalidArgumentError, UndiciError } from '../errors.ts'
@@ -48,18 +46,14 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
   readonly #network: MockNetwork
   /** Carries the requests that are sent. */
   readonly #real: Dispatcher
-  readonly #poolOptions: PoolOptions
   readonly #pools = new Map<OriginMocks, MockPool | MockClient>()
   #uninstall: (() => void) | null = null
 
   constructor(options: MockAgentOptions = {}) {
     const settings = readMockAgentOptions(options)
-    const agentOptions = ownMembers(settings.agentOptions)
-    super(agentOptions.webSocket)
-    this.#real = settings.agent ?? new Agent(agentOptions)
+    super(settings.agentOptions.webSocket)
+    this.#real = settings.agent ?? new Agent(settings.agentOptions)
     this.#network = new MockNetwork(this, this.#real, settings)
-    const { factory: _, maxOrigins: __, ...rest } = agentOptions
-    this.#poolOptions = ownMembers(rest)
     divertAgent(this.#real, (call, handler) => this.#network.divert(call, handler))
     reemitConnections(this, this.#real)
   }
@@ -72,8 +66,9 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
     const mocks = this.#network.origins.open(origin as OriginMatcher)
     let pool = this.#pools.get(mocks)
     if (pool === undefined || pool.closed || pool.destroyed) {
-      const Mock = this.#poolOptions.connections === 1 ? MockClient : MockPool
-      pool = new Mock(origin, { ...this.#poolOptions, agent: this }, mocks)
+      const { poolOptions } = this.#network.settings
+      const Mock = poolOptions.connections === 1 ? MockClient : MockPool
+      pool = new Mock(origin, { ...poolOptions, agent: this }, mocks)
       this.#pools.set(mocks, pool)
     }
     return pool as unknown as T

@@ -14,7 +14,9 @@ const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
 
 export class MockCall {
   readonly origin: string
-  readonly handler: DispatchHandler
+  handler: DispatchHandler
+  /** Whether the handler is told what is sent. Otherwise a stream need not be read. */
+  readonly observesBody: boolean
   /** With the query, sorted by name. */
   readonly path: string
   /** The parts of the path that the interceptor names. */
@@ -37,6 +39,7 @@ export class MockCall {
   constructor(origin: string, options: DispatchOptions, handler: DispatchHandler, nonStandard: boolean) {
     this.origin = origin
     this.handler = handler
+    this.observesBody = handler.onBodySent !== undefined || handler.onRequestSent !== undefined
     this.given = options
     this.options = options
     this.body = options.body

@@ -19,7 +19,7 @@ import {
   type UpgradeAcceptor,
 } from './reply/reply.ts'
 import { readReplyFields } from './reply/reply-fields.ts'
-import { count, faultScript, isReplyFault, type WireFault, type WireScript } from './wire/wire-step.ts'
+import { count, FAULTS, type WireFault, type WireScript } from './wire/wire-step.ts'
 
 /** The runtime turns a longer delay into 1 ms. */
 const LONGEST_DELAY = 2 ** 31 - 1
@@ -117,8 +117,8 @@ export class MockInterceptor {
     if (kind === 'connect-refused' || kind === 'connect-timeout') {
       return this.#add({ kind: 'unreachable', fault: kind, data: NO_DATA })
     }
-    if (!isReplyFault(kind)) throw new InvalidArgumentError(`unknown fault: ${String(kind)}`)
-    return this.#add({ kind: 'raw', script: (_opts, protocol) => faultScript(kind, protocol), data: NO_DATA })
+    if (!Object.hasOwn(FAULTS, kind)) throw new InvalidArgumentError(`unknown fault: ${String(kind)}`)
+    return this.#add({ kind: 'raw', script: (_opts, protocol) => FAULTS[kind][protocol], data: NO_DATA })
   }
 
   /** Accepts an upgrade, a CONNECT or a WebSocket; the function gets the server's end of the connection. */

@@ -12,7 +12,6 @@ import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import { RequestSpec } from '../request/request-spec.ts'
 import { MockCallHistory } from './history/call-history.ts'
-import type { MockCallHistoryLog } from './history/call-history-log.ts'
 import { LoggingHandler } from './history/logging-handler.ts'
 import type { Interception } from './match/interception.ts'
 import { MatchRun } from './match/match-run.ts'
@@ -90,10 +89,10 @@ export class MockNetwork implements ExchangeOwner {
     if (this.isLogging) {
       this.history ??= new MockCallHistory()
       call.log = this.history.record(options.origin ? options : { ...options, origin })
+      call.handler = new LoggingHandler(handler, call.log)
     }
-    return this.isActive
-      ? this.#match(new MatchRun(call, place.mocks.live), place)
-      : this.#send(call, handler)
+    if (!this.isActive) return this.#send(call, call.handler)
+    return this.#match(new MatchRun(call, place.mocks.live), place)
   }
 
   /** For calls made on the real dispatcher itself; null if it is to send them. */
@@ -127,8 +126,7 @@ export class MockNetwork implements ExchangeOwner {
       call.log.matched = true
       call.log.interceptor = interception.describe(mocks.origin)
     }
-    if (exchange === null)
-      return this.wire.dispatch(call, interception, this.#logging(call.handler, call.log))
+    if (exchange === null) return this.wire.dispatch(call, interception)
     exchange.prepare()
     exchange.run()
     return true
@@ -136,10 +134,6 @@ export class MockNetwork implements ExchangeOwner {
 
   #isOnWire({ reply: { kind } }: Interception): boolean {
     return kind === 'error' ? false : this.settings.wire || (kind !== 'response' && kind !== 'function')
-  }
-
-  #logging(handler: DispatchHandler, log: MockCallHistoryLog | null): DispatchHandler {
-    return log === null ? handler : new LoggingHandler(handler, log)
   }
 
   /** Replies to a call that no interceptor matches, after so many milliseconds. */
@@ -162,8 +156,7 @@ export class MockNetwork implements ExchangeOwner {
     throw error
   }
 
-  #send({ options, origin, log }: MockCall, given: DispatchHandler): boolean {
-    const handler = this.#logging(given, log)
+  #send({ options, origin }: MockCall, handler: DispatchHandler): boolean {
     const before = this.#passing
     this.#passing = handler
     try {

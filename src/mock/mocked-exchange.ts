@@ -22,7 +22,7 @@ import type { RequestContext } from '../request/request-spec.ts'
 import { completeHandler } from './complete-handler.ts'
 import type { Interception } from './match/interception.ts'
 import type { MockAgentSettings } from './mock-agent-options.ts'
-import { piecesOf } from './mock-body.ts'
+import { type Pieces, piecesOf } from './mock-body.ts'
 import type { MockCall } from './mock-call.ts'
 import { isBodiless, type MockedResponse, type Reply } from './reply/reply.ts'
 import { contentPieces, type ReplyContent } from './reply/reply-content.ts'
@@ -50,6 +50,7 @@ const NO_CONNECTION: ConnectionFacts = {
 }
 
 export class MockedExchange extends Exchange implements RequestHost, DeadlineOwner {
+  readonly origin: string
   readonly #call: MockCall
   readonly #reply: Reply
   readonly #delay: number
@@ -75,15 +76,12 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
   ) {
     super(owner.settings.client, new Deadline(null))
     this.deadline.owner = this
+    this.origin = call.origin
     this.#call = call
     this.#reply = reply
     this.#delay = delay
     this.#owner = owner
     this.#request = new Request(call.options, completeHandler(call.handler), context, this)
-  }
-
-  get origin(): string {
-    return this.#call.origin
   }
 
   run(): void {
@@ -101,9 +99,7 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
       return
     }
     if (source.kind === 'bytes') this.#announceBody(source)
-    // The body is read only if the handler observes it.
-    const { onBodySent, onRequestSent } = this.#call.handler
-    const pieces = onBodySent === undefined && onRequestSent === undefined ? null : piecesOf(source)
+    const pieces = this.#call.observesBody ? piecesOf(source) : null
     if (pieces === null) this.#sent()
     else void this.#send(pieces)
     if (!request.settled) this.#owner.running.add(this)
@@ -128,7 +124,7 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
     ignoreRejection(this.#prepared)
   }
 
-  async #send(pieces: AsyncIterable<unknown> | Iterable<unknown>): Promise<void> {
+  async #send(pieces: Pieces): Promise<void> {
     try {
       this.#request.onBodyRead()
       const keeps = this.#call.isPiecemeal && this.#reply.kind === 'function'
@@ -190,7 +186,6 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
     this.deadline.disarm()
     this.#response = response
     const { statusCode, fields, content } = response
-    if (this.#call.log !== null) this.#call.log.statusCode = statusCode
     request.timings.firstByte ??= now()
     request.onHead(statusCode, fields, statusText(statusCode))
     if (request.settled) return
@@ -240,7 +235,7 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
         this.#chunk = null
         const tooLarge = this.countBody(request, chunk.length)
         if (tooLarge === null) request.onData(chunk, 0, chunk.length)
-        else this.onRequestAborted(request, tooLarge)
+        else this.#finish()
       } else if (this.#isSourceAtEnd) {
         this.#finish()
         request.onEnd(this.#response!.trailers)
@@ -267,8 +262,7 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
     this.#deliver()
   }
 
-  onRequestAborted(_request: Request, reason: EndReason): void {
-    if (this.#call.log !== null) this.#call.log.error = reason.error
+  onRequestAborted(): void {
     this.#finish()
   }
 
@@ -284,7 +278,6 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
   /** Fails the request, unless it has settled. */
   end(reason: EndReason): void {
     if (this.#request.settled) return
-    if (this.#call.log !== null) this.#call.log.error = reason.error
     this.#request.fail(reason)
     this.#finish()
   }

@@ -1,9 +1,9 @@
-/** Adds status or error to the call history for a request that was sent to the network. */
-import { DecoratorHandler } from '../../handler/decorator-handler.ts'
+/** Adds the status or the error of a request to the call history. */
+import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { MockCallHistoryLog } from './call-history-log.ts'
 
-export class LoggingHandler extends DecoratorHandler {
+export class LoggingHandler extends ForwardingHandler {
   readonly #log: MockCallHistoryLog
 
   constructor(handler: DispatchHandler, log: MockCallHistoryLog) {
@@ -11,7 +11,7 @@ export class LoggingHandler extends DecoratorHandler {
     this.#log = log
   }
 
-  override onResponseStart(...args: Parameters<DecoratorHandler['onResponseStart']>): void {
+  override onResponseStart(...args: Parameters<ForwardingHandler['onResponseStart']>): void {
     const [, statusCode] = args
     if (statusCode >= 200) this.#log.statusCode = statusCode
     super.onResponseStart(...args)

@@ -87,7 +87,7 @@ class WireHandler extends DecoratorHandler {
 export class WireClients {
   readonly #settings: MockAgentSettings
   readonly #slots = new Set<WireSlot>()
-  readonly #sockets: { readonly origin: string; readonly socket: WireSocket }[] = []
+  readonly #sockets: WireSocket[] = []
 
   /** Of `connect-timeout` faults. */
   readonly #timers = new Set<ReturnType<typeof setTimeout>>()
@@ -119,10 +119,10 @@ export class WireClients {
   }
 
   get connections(): WireConnection[] {
-    return this.#sockets.map(({ origin, socket }) => ({ origin, written: Buffer.concat(socket.written) }))
+    return this.#sockets.map(({ origin, written }) => ({ origin, written: Buffer.concat(written) }))
   }
 
-  dispatch(call: MockCall, interception: Interception, given: DispatchHandler): boolean {
+  dispatch(call: MockCall, interception: Interception): boolean {
     const { kind } = interception.reply
     // Upgrades exist only in HTTP/1.1.
     const protocol = kind === 'upgrade' ? 'h1' : this.#settings.protocol
@@ -138,7 +138,7 @@ export class WireClients {
       this.#slots.delete(slot)
       slot.client.destroy().catch(ignoreError)
     }
-    const handler = new WireHandler(given, () => slot.peer?.onSent(), onSettled)
+    const handler = new WireHandler(call.handler, () => slot.peer?.onSent(), onSettled)
     slot.turn = { call, interception, fail: (error) => handler.fail(error) }
     slot.client.dispatch(call.options, handler)
     return true
@@ -161,8 +161,8 @@ export class WireClients {
       return
     }
     const isH2 = slot.protocol === 'h2'
-    const socket = new WireSocket(isH2 ? 'h2' : undefined)
-    this.#sockets.push({ origin: slot.origin, socket })
+    const socket = new WireSocket(slot.origin, isH2 ? 'h2' : undefined)
+    this.#sockets.push(socket)
     if (this.#sockets.length > MOST_SHOWN) this.#sockets.shift()
     slot.peer = new (isH2 ? WireH2Peer : WirePeer)(socket, () => slot.turn)
     queueMicrotask(() => callback(null, socket))

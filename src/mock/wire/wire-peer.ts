@@ -13,7 +13,7 @@ import { bytesOf } from '../mock-body.ts'
 import type { MockCall } from '../mock-call.ts'
 import type { MockedResponse, UpgradeAcceptor } from '../reply/reply.ts'
 import { responseText } from '../reply/response-text.ts'
-import { systemError, type WireListener, WireServerSocket, type WireSocket } from './wire-socket.ts'
+import { serverSocket, systemError, type WireListener, type WireSocket } from './wire-socket.ts'
 import type { WireAction, WireFrame, WireProtocol, WireScript, WireStep } from './wire-step.ts'
 
 /** The runtime turns a longer wait into 1 ms. */
@@ -88,8 +88,7 @@ export class WirePeer implements WireListener {
 
   async #upgrade({ call, fail }: WireTurn, accept: UpgradeAcceptor): Promise<void> {
     await this.write(Buffer.from(switchingHead(call), 'latin1'))
-    const server = new WireServerSocket(this.socket)
-    this.socket.listener = server
+    const server = serverSocket(this.socket)
     try {
       await accept(server, call.callbackOptions())
     } catch (error) {

@@ -24,6 +24,7 @@ export class WireSocket extends Duplex {
   readonly remoteAddress = 'in-memory'
   bytesWritten = 0
   bytesRead = 0
+  readonly origin: string
   /** Set for HTTP/2. */
   readonly alpnProtocol: string | undefined
   readonly written: Buffer[] = []
@@ -33,8 +34,9 @@ export class WireSocket extends Duplex {
   /** Keeps the process alive, as a socket does. */
   #hold: ReturnType<typeof setInterval> | null = null
 
-  constructor(alpnProtocol?: string) {
-    super({ emitClose: true, autoDestroy: true })
+  constructor(origin: string, alpnProtocol?: string) {
+    super()
+    this.origin = origin
     this.alpnProtocol = alpnProtocol
     this.ref()
     this.on('close', () => {
@@ -99,45 +101,35 @@ export class WireSocket extends Duplex {
 }
 
 /** The server's socket after an upgrade. */
-export class WireServerSocket extends Duplex implements WireListener {
-  readonly #client: WireSocket
-
-  constructor(client: WireSocket) {
-    super({ emitClose: true })
-    this.#client = client
-    // The caller may not listen for errors; the client reports the failure.
-    this.on('error', () => {})
+export function serverSocket(client: WireSocket): Duplex {
+  const server = new Duplex({
+    read() {},
+    write: (chunk: Buffer, _encoding, done) => {
+      client.feed(Buffer.from(chunk)).then(() => done(), done)
+    },
+    final: (done) => {
+      client.finish()
+      done()
+    },
+    destroy: (error, done) => {
+      if (error === null) client.finish()
+      else client.reset('ECONNRESET')
+      done(error)
+    },
+  })
+  const push = (bytes: Buffer | null): void => {
+    if (!server.destroyed && !server.readableEnded) server.push(bytes)
   }
-
-  onBytes(bytes: Buffer): void {
-    if (!this.destroyed && !this.readableEnded) this.push(bytes)
+  client.listener = {
+    onBytes: push,
+    onEnd: () => push(null),
+    onClosed: () => {
+      push(null)
+      if (client.errored) server.destroy()
+    },
   }
-
-  onEnd(): void {
-    if (!this.destroyed && !this.readableEnded) this.push(null)
-  }
-
-  onClosed(): void {
-    this.onEnd()
-    if (this.#client.errored) this.destroy()
-  }
-
-  override _read(): void {}
-
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    this.#client.feed(Buffer.from(chunk)).then(() => done(), done)
-  }
-
-  override _final(done: (error?: Error | null) => void): void {
-    this.#client.finish()
-    done()
-  }
-
-  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    if (error !== null) this.#client.reset('ECONNRESET')
-    else this.#client.finish()
-    done(error)
-  }
+  // The caller may not listen for errors; the client reports the failure.
+  return server.on('error', () => {})
 }
 
 /** The error that the system reports for a broken connection. */

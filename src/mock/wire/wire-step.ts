@@ -101,7 +101,8 @@ const HALF_FRAME = Buffer.from([0, 0, 20, 1])
 const BAD_FRAME = mockWire.frame(4, Buffer.alloc(5))
 const BAD_CHUNK = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nnot a size\r\n'
 
-const FAULTS: Readonly<Record<ReplyFault, Readonly<Record<WireProtocol, readonly WireStep[]>>>> = {
+/** The script of each, by protocol. */
+export const FAULTS: Readonly<Record<ReplyFault, Readonly<Record<WireProtocol, readonly WireStep[]>>>> = {
   'reset-before-head': { h1: [RESET], h2: [RESET] },
   'reset-in-head': { h1: ['HTTP/1.1 200 OK\r\ncontent-le', RESET], h2: [HALF_FRAME, RESET] },
   'reset-in-body': { h1: [PART, mockWire.wait(1), RESET], h2: [...H2_PART, mockWire.wait(1), RESET] },
@@ -109,12 +110,4 @@ const FAULTS: Readonly<Record<ReplyFault, Readonly<Record<WireProtocol, readonly
   'bad-chunk': { h1: [BAD_CHUNK], h2: [...H2_PART, BAD_FRAME] },
   'stall-head': { h1: [STALL], h2: [STALL] },
   'stall-body': { h1: [PART, STALL], h2: [...H2_PART, STALL] },
-}
-
-export function isReplyFault(fault: unknown): fault is ReplyFault {
-  return typeof fault === 'string' && Object.hasOwn(FAULTS, fault)
-}
-
-export function faultScript(fault: ReplyFault, protocol: WireProtocol): readonly WireStep[] {
-  return FAULTS[fault][protocol]
 }
