@@ -10,6 +10,7 @@ import { destroyBodyOf } from '../request/body-source.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
+import { FieldsMemory } from '../request/request-fields.ts'
 import { RequestSpec } from '../request/request-spec.ts'
 import { MockCallHistory } from './history/call-history.ts'
 import { LoggingHandler } from './history/logging-handler.ts'
@@ -19,8 +20,8 @@ import { notMatched } from './match/not-matched.ts'
 import type { MockAgentSettings } from './mock-agent-options.ts'
 import { MockCall } from './mock-call.ts'
 import type { MockNotMatchedError } from './mock-errors.ts'
-import { MockOrigins, type MockPlace } from './mock-origins.ts'
-import { type ExchangeOwner, MockedExchange, type RunningMock } from './mocked-exchange.ts'
+import { MockOrigins } from './mock-origins.ts'
+import { type ExchangeOwner, MockedExchange, mockContext, type RunningMock } from './mocked-exchange.ts'
 import { NetConnect } from './net-connect.ts'
 import { OriginMocks } from './origin-mocks.ts'
 import type { Reply } from './reply/reply.ts'
@@ -30,9 +31,9 @@ import { WireClients } from './wire/wire-clients.ts'
 const MOST_UNMATCHED = 1000
 
 /** Decides about calls that no interceptor replies to, and returns what `dispatch` returns. */
-type Fallback = (run: MatchRun, place: MockPlace) => boolean
+type Fallback = (run: MatchRun) => boolean
 
-/** No interceptor can be added to these. */
+/** For unknown origins. No interceptor can be added to these. */
 const NO_MOCKS = new OriginMocks('')
 
 const networks = new WeakMap<object, MockNetwork>()
@@ -45,7 +46,8 @@ export function networkOf(agent: object): MockNetwork | undefined {
 export class MockNetwork implements ExchangeOwner {
   readonly settings: MockAgentSettings
   readonly wire: WireClients
-  readonly origins: MockOrigins
+  readonly origins: MockOrigins = new MockOrigins()
+  readonly fields: FieldsMemory = new FieldsMemory()
   readonly netConnect: NetConnect = new NetConnect()
   readonly running: Set<RunningMock> = new Set()
   readonly unmatched: MockNotMatchedError[] = []
@@ -53,7 +55,7 @@ export class MockNetwork implements ExchangeOwner {
   isLogging: boolean
   history: MockCallHistory | null
   /** Sends them, unless a snapshot agent has replaced it. */
-  fallback: Fallback = (run, place) => this.send(run, place)
+  fallback: Fallback = (run) => this.send(run)
   readonly #owner: EventEmitter
   readonly #real: Dispatching
   /** The handler of the call that the real dispatcher is getting: `divert` must let it through. */
@@ -66,24 +68,27 @@ export class MockNetwork implements ExchangeOwner {
     this.#real = real
     this.settings = settings
     this.wire = new WireClients(settings)
-    this.origins = new MockOrigins(settings.client.maxResponseSize)
     this.isLogging = settings.enableCallHistory
     this.history = settings.enableCallHistory ? new MockCallHistory() : null
     networks.set(owner, this)
   }
 
-  /** Throws for an invalid origin. */
-  dispatch(origin: string | URL, options: DispatchOptions, handler: DispatchHandler): boolean {
-    const place = this.origins.find(origin) ?? this.origins.unknown(origin, NO_MOCKS)
-    return this.dispatchAt(place, options, handler)
+  dispatch(given: string | URL, options: DispatchOptions, handler: DispatchHandler): boolean {
+    const origin = this.origins.keyOf(given)
+    return this.dispatchTo(origin, this.origins.find(origin) ?? NO_MOCKS, options, handler)
   }
 
-  dispatchAt(place: MockPlace, options: DispatchOptions, handler: DispatchHandler): boolean {
+  /** `origin` is normalised. */
+  dispatchTo(
+    origin: string,
+    mocks: OriginMocks,
+    options: DispatchOptions,
+    handler: DispatchHandler,
+  ): boolean {
     if (typeof options.path !== 'string' || typeof options.method !== 'string') {
       // Throws the error of the check: these cannot be matched.
-      new RequestSpec(options, handler, place.context)
+      new RequestSpec(options, handler, mockContext(origin, this))
     }
-    const { origin } = place.context
     const nonStandard = this.settings.acceptNonStandardSearchParameters
     const call = new MockCall(origin, options, handler, nonStandard)
     if (this.isLogging) {
@@ -92,21 +97,22 @@ export class MockNetwork implements ExchangeOwner {
       call.handler = new LoggingHandler(handler, call.log)
     }
     if (!this.isActive) return this.#send(call, call.handler)
-    return this.#match(new MatchRun(call, place.mocks.live), place)
+    return this.#match(new MatchRun(call, mocks))
   }
 
   /** For calls made on the real dispatcher itself; null if it is to send them. */
   divert(options: DispatchOptions, handler: DispatchHandler): boolean | null {
     if (handler === this.#passing || !this.isActive || !options.origin) return null
-    const place = this.origins.find(options.origin)
-    return place === undefined ? null : this.dispatchAt(place, options, handler)
+    const origin = this.origins.keyOf(options.origin)
+    const mocks = this.origins.find(origin)
+    return mocks === undefined ? null : this.dispatchTo(origin, mocks, options, handler)
   }
 
-  #match(run: MatchRun, place: MockPlace): boolean {
+  #match(run: MatchRun): boolean {
     const { call } = run
     const found = run.advance()
-    if (found === 'unread') return this.collect(call, () => this.#match(run, place))
-    if (found === null) return this.fallback(run, place)
+    if (found === 'unread') return this.collect(call, () => this.#match(run))
+    if (found === null) return this.fallback(run)
     const { reply } = found
     // A connection sends the body; otherwise the function may read a stream itself.
     const reads =
@@ -114,13 +120,11 @@ export class MockNetwork implements ExchangeOwner {
       reply.readsBody &&
       call.hasUnreadBody &&
       (this.settings.wire || !call.isPiecemeal)
-    return reads ? this.collect(call, () => this.#reply(call, found, place)) : this.#reply(call, found, place)
+    return reads ? this.collect(call, () => this.#reply(run, found)) : this.#reply(run, found)
   }
 
-  #reply(call: MockCall, interception: Interception, { context, mocks }: MockPlace): boolean {
-    const exchange = this.#isOnWire(interception)
-      ? null
-      : new MockedExchange(call, interception, context, this)
+  #reply({ call, mocks }: MatchRun, interception: Interception): boolean {
+    const exchange = this.#isOnWire(interception) ? null : new MockedExchange(call, interception, this)
     mocks.use(interception)
     if (call.log !== null) {
       call.log.matched = true
@@ -137,19 +141,18 @@ export class MockNetwork implements ExchangeOwner {
   }
 
   /** Replies to a call that no interceptor matches, after so many milliseconds. */
-  replay(call: MockCall, { context }: MockPlace, reply: Reply, delay: number): boolean {
+  replay(call: MockCall, reply: Reply, delay: number): boolean {
     if (call.log !== null) call.log.matched = true
-    new MockedExchange(call, { reply, delay }, context, this).run()
+    new MockedExchange(call, { reply, delay }, this).run()
     return true
   }
 
   /** Sends a call that no interceptor matches, or throws if the network is not allowed. */
-  send(run: MatchRun, { mocks }: MockPlace, handler: DispatchHandler = run.call.handler): boolean {
+  send(run: MatchRun, handler: DispatchHandler = run.call.handler): boolean {
     const { call } = run
     const refusal = this.netConnect.refusal(call.origin)
     if (refusal === null) return this.#send(call, handler)
-    const origins = this.origins.all.map(({ origin }) => origin)
-    const error = notMatched(run, mocks === NO_MOCKS ? null : mocks, origins, refusal)
+    const error = notMatched(run, this.origins.all, refusal)
     if (call.log !== null) call.log.error = error
     if (this.unmatched.length < MOST_UNMATCHED) this.unmatched.push(error)
     emitSafely(this.#owner, 'unmatched', error)

@@ -1,15 +1,7 @@
 /** The origins that a mock agent has interceptors for. */
-import { FieldsMemory } from '../request/request-fields.ts'
-import type { RequestContext } from '../request/request-spec.ts'
 import type { OriginMatcher } from './match/interception.ts'
 import { matchesText } from './match/text-matcher.ts'
 import { OriginMocks } from './origin-mocks.ts'
-
-/** An origin, and the interceptors for it. */
-export interface MockPlace {
-  readonly context: RequestContext
-  readonly mocks: OriginMocks
-}
 
 /** The normalised origin: `http://a.test/` and `http://A.test:80` become `http://a.test`. */
 export function originKey(origin: string | URL): string {
@@ -20,38 +12,35 @@ export function originKey(origin: string | URL): string {
 }
 
 export class MockOrigins {
-  readonly #maxResponseSize: number
   /** By normalised origin. Those that a matcher accepted share its interceptors. */
-  readonly #places = new Map<string, MockPlace>()
+  readonly #known = new Map<string, OriginMocks>()
   /** In order of creation. */
   readonly #matching: OriginMocks[] = []
 
-  constructor(maxResponseSize: number) {
-    this.#maxResponseSize = maxResponseSize
-  }
-
   /** All sets of interceptors, each once. */
   get all(): OriginMocks[] {
-    const own = [...this.#places.values()].map(({ mocks }) => mocks)
-    return [...new Set([...this.#matching, ...own])]
+    return [...new Set([...this.#matching, ...this.#known.values()])]
   }
 
-  /** The interceptors for an origin; undefined if there are none. */
-  find(origin: string | URL): MockPlace | undefined {
-    const known = typeof origin === 'string' ? this.#places.get(origin) : undefined
-    if (known !== undefined) return known
-    const key = originKey(origin)
-    const place = this.#places.get(key)
-    if (place !== undefined) return place
-    const mocks = this.#matching.find(({ origin: matcher }) => matchesText(matcher, key))
-    return mocks === undefined ? undefined : this.#place(key, mocks)
+  /** As `originKey`, without parsing an origin that is known. */
+  keyOf(origin: string | URL): string {
+    return typeof origin === 'string' && this.#known.has(origin) ? origin : originKey(origin)
   }
 
-  /** The interceptors for what was given to `get()`; a place for new ones if there are none. */
+  /** The interceptors for a normalised origin; undefined if there are none. */
+  find(key: string): OriginMocks | undefined {
+    const mocks = this.#known.get(key) ?? this.#matching.find(({ origin }) => matchesText(origin, key))
+    if (mocks !== undefined) this.#known.set(key, mocks)
+    return mocks
+  }
+
+  /** The interceptors for what was given to `get()`; a new set if there are none. */
   open(origin: OriginMatcher | URL): OriginMocks {
     if (typeof origin === 'string' || origin instanceof URL) {
       const key = originKey(origin)
-      return (this.find(key) ?? this.#place(key, new OriginMocks(key))).mocks
+      const mocks = this.find(key) ?? new OriginMocks(key)
+      this.#known.set(key, mocks)
+      return mocks
     }
     const known = this.#matching.find((mocks) => mocks.origin === origin)
     if (known !== undefined) return known
@@ -60,21 +49,11 @@ export class MockOrigins {
     return mocks
   }
 
-  /** A place that is not registered. */
-  unknown(origin: string | URL, mocks: OriginMocks): MockPlace {
-    const key = originKey(origin)
-    const protocol = key.startsWith('https:') ? 'https:' : 'http:'
-    return {
-      context: { origin: key, protocol, fields: new FieldsMemory(), maxResponseSize: this.#maxResponseSize },
-      mocks,
-    }
-  }
-
   /** Returns the origins that these interceptors were for. */
   forget(mocks: OriginMocks): Set<string> {
     const keys = new Set<string>()
-    for (const [key, place] of this.#places) if (place.mocks === mocks) keys.add(key)
-    for (const key of keys) this.#places.delete(key)
+    for (const [key, known] of this.#known) if (known === mocks) keys.add(key)
+    for (const key of keys) this.#known.delete(key)
     const index = this.#matching.indexOf(mocks)
     if (index !== -1) this.#matching.splice(index, 1)
     return keys
@@ -83,12 +62,6 @@ export class MockOrigins {
   /** Removes all interceptors and the origins that matchers accepted. Pools stay usable. */
   reset(): void {
     for (const mocks of this.all) mocks.clear()
-    for (const [key, { mocks }] of this.#places) if (mocks.origin !== key) this.#places.delete(key)
-  }
-
-  #place(key: string, mocks: OriginMocks): MockPlace {
-    const place = this.unknown(key, mocks)
-    this.#places.set(key, place)
-    return place
+    for (const [key, { origin }] of this.#known) if (origin !== key) this.#known.delete(key)
   }
 }

@@ -18,6 +18,7 @@ import { destroyStream, isStream, settleLength, type WholeSource } from '../requ
 import type { ConnectionFacts } from '../request/connection-facts.ts'
 import { callersReason, type EndReason, endReason } from '../request/end-reason.ts'
 import { Request, type RequestHost } from '../request/request.ts'
+import type { FieldsMemory } from '../request/request-fields.ts'
 import type { RequestContext } from '../request/request-spec.ts'
 import { completeHandler } from './complete-handler.ts'
 import type { Interception } from './match/interception.ts'
@@ -37,9 +38,15 @@ export interface RunningMock {
 /** Keeps the exchanges that outlast their `dispatch()`. */
 export interface ExchangeOwner {
   readonly settings: MockAgentSettings
+  readonly fields: FieldsMemory
   readonly running: Set<RunningMock>
   onIdle(): void
   onHandlerError(error: unknown): void
+}
+
+export function mockContext(origin: string, { settings, fields }: ExchangeOwner): RequestContext {
+  const protocol = origin.startsWith('https:') ? 'https:' : 'http:'
+  return { origin, protocol, fields, maxResponseSize: settings.client.maxResponseSize }
 }
 
 /** No socket carries a mocked request. */
@@ -68,12 +75,7 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
   #wake: (() => void) | null = null
 
   /** Throws for invalid request options. */
-  constructor(
-    call: MockCall,
-    { reply, delay }: Pick<Interception, 'reply' | 'delay'>,
-    context: RequestContext,
-    owner: ExchangeOwner,
-  ) {
+  constructor(call: MockCall, { reply, delay }: Pick<Interception, 'reply' | 'delay'>, owner: ExchangeOwner) {
     super(owner.settings.client, new Deadline(null))
     this.deadline.owner = this
     this.origin = call.origin
@@ -81,7 +83,12 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
     this.#reply = reply
     this.#delay = delay
     this.#owner = owner
-    this.#request = new Request(call.options, completeHandler(call.handler), context, this)
+    this.#request = new Request(
+      call.options,
+      completeHandler(call.handler),
+      mockContext(call.origin, owner),
+      this,
+    )
   }
 
   run(): void {

@@ -18,7 +18,7 @@ import { readMockAgentOptions } from './mock-agent-options.ts'
 import { MockNotMatchedError } from './mock-errors.ts'
 import { MockInterceptor } from './mock-interceptor.ts'
 import { MockNetwork, networkOf } from './mock-network.ts'
-import { type MockPlace, originKey } from './mock-origins.ts'
+import { originKey } from './mock-origins.ts'
 import type { RunningMock } from './mocked-exchange.ts'
 import { OriginMocks } from './origin-mocks.ts'
 import { isBadReply } from './reply/reply.ts'
@@ -51,7 +51,7 @@ export function mocking<D extends Client | Pool, O>(
   class Mock extends (base as unknown as typeof Client) implements Interceptable {
     readonly #network: MockNetwork
     readonly #mocks: OriginMocks
-    readonly #place: MockPlace
+    readonly #key: string
 
     constructor(origin: MockedOrigin, options: { agent: Dispatcher }, mocks: OriginMocks | null = null) {
       const { agent, ...rest } = options ?? {}
@@ -62,9 +62,8 @@ export function mocking<D extends Client | Pool, O>(
       const url = isOne ? origin : ANY_ORIGIN
       super(url, rest)
       this.#network = networkOf(agent) ?? new MockNetwork(agent, agent, readMockAgentOptions({}))
-      const key = originKey(url)
-      this.#mocks = mocks ?? new OriginMocks(isOne ? key : origin)
-      this.#place = this.#network.origins.unknown(key, this.#mocks)
+      this.#key = originKey(url)
+      this.#mocks = mocks ?? new OriginMocks(isOne ? this.#key : origin)
     }
 
     intercept(options: MockInterceptorOptions): MockInterceptor {
@@ -83,19 +82,16 @@ export function mocking<D extends Client | Pool, O>(
       const current = toDispatchHandler(handler)
       try {
         const options = withoutPollution(given)
-        return this.#network.dispatchAt(this.#placeOf(options.origin), options, current)
+        // In a pool for many origins, each request names its own.
+        const isOwn = !options.origin || typeof this.#mocks.origin === 'string'
+        const origin = isOwn ? this.#key : originKey(options.origin!)
+        return this.#network.dispatchTo(origin, this.#mocks, options, current)
       } catch (error) {
         if (error instanceof MockNotMatchedError || isBadReply(error)) throw error
         if (typeof current.onResponseError !== 'function') throw error
         current.onResponseError(null, error as Error)
         return false
       }
-    }
-
-    /** In a pool for many origins, each request names its own. */
-    #placeOf(origin: string | URL | undefined): MockPlace {
-      if (!origin || typeof this.#mocks.origin === 'string') return this.#place
-      return this.#network.origins.unknown(origin, this.#mocks)
     }
 
     protected override finish(done: () => void): void {
@@ -117,7 +113,7 @@ export function mocking<D extends Client | Pool, O>(
     #forget(): { readonly running: readonly RunningMock[]; readonly clients: readonly Client[] } {
       const { origins, running, wire } = this.#network
       this.#mocks.clear()
-      const own = origins.forget(this.#mocks).add(this.#place.context.origin)
+      const own = origins.forget(this.#mocks).add(this.#key)
       return { running: [...running].filter(({ origin }) => own.has(origin)), clients: wire.release(own) }
     }
   }

@@ -4,6 +4,7 @@
  */
 
 import type { MockCall } from '../mock-call.ts'
+import type { OriginMocks } from '../origin-mocks.ts'
 import { matchesBody } from './body-matcher.ts'
 import { matchesFields } from './header-matcher.ts'
 import type { Interception, MockPattern } from './interception.ts'
@@ -25,15 +26,17 @@ export const ACCEPTS: Readonly<Record<Part, (pattern: MockPattern, call: MockCal
 
 export class MatchRun {
   readonly call: MockCall
+  readonly mocks: OriginMocks
   #candidates: readonly Interception[]
   #index = 0
   /** Where to go on with the candidate at `#index`: an index into `PARTS`. */
   #part = 0
   readonly #failures = new Map<Interception, number>()
 
-  constructor(call: MockCall, candidates: readonly Interception[]) {
+  constructor(call: MockCall, mocks: OriginMocks) {
     this.call = call
-    this.#candidates = candidates
+    this.mocks = mocks
+    this.#candidates = mocks.live
   }
 
   /** The interceptor, null if there is none, or `unread` if the body must be collected first. */

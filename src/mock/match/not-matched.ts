@@ -20,27 +20,25 @@ import { findNearest, mismatchesOf, shownBody, shownMatcher, shownPath } from '.
 import { shownFields, shownQuery, shownValue } from './secrets.ts'
 
 /**
- * @param mocks Null if nothing is defined for the origin.
- * @param origins Those that have interceptors.
+ * @param known The sets of interceptors of all origins.
  * @param refusal Why the network may not be used.
  */
 export function notMatched(
   run: MatchRun,
-  mocks: OriginMocks | null,
-  origins: readonly OriginMatcher[],
+  known: readonly OriginMocks[],
   refusal: string,
 ): MockNotMatchedError {
-  const { call, stage } = run
-  const remaining = mocks?.live.length ?? 0
-  const defined = mocks?.all.length ?? 0
+  const { call, stage, mocks } = run
+  const remaining = mocks.live.length
+  const defined = mocks.all.length
   const first = `Mock dispatch not matched for ${partText(stage, call)}: subsequent request to origin ${call.origin} was not allowed (${refusal}), ${remaining} interceptor(s) remaining out of ${defined} defined`
-  const found = mocks === null ? null : findNearest(run, mocks.all)
+  const found = findNearest(run, mocks.all)
   const mismatches = found === null ? [] : mismatchesOf(run, found)
-  const nearest = found === null ? null : describe(found, mocks!.origin)
+  const nearest = found === null ? null : describe(found, mocks.origin)
   const lines = [
     first,
     `Request:  ${call.method} ${call.origin}${shownQuery(call.path)}`,
-    ...(nearest === null ? originLines(mocks, origins) : [nearestLine(nearest)]),
+    nearest === null ? originsLine(mocks, known) : nearestLine(nearest),
     ...mismatches.flatMap(mismatchLines),
     `Advice:   enableNetConnect('${hostOf(call.origin)}') would send it to the network`,
   ]
@@ -109,9 +107,10 @@ function supplyOf({ persist, consumed, times, timesInvoked }: NearestInterceptor
   return `used up after ${timesInvoked} ${timesInvoked === 1 ? 'use' : 'uses'}: times(n) or persist()`
 }
 
-function originLines(mocks: OriginMocks | null, origins: readonly OriginMatcher[]): string[] {
-  if (mocks !== null || origins.length === 0) return ['Nearest:  no interceptor is defined']
-  return [`Origins:  ${origins.map(shownMatcher).join(', ')}`]
+function originsLine(mocks: OriginMocks, known: readonly OriginMocks[]): string {
+  // Those of an unknown origin have none.
+  if (mocks.origin !== '' || known.length === 0) return 'Nearest:  no interceptor is defined'
+  return `Origins:  ${known.map(({ origin }) => shownMatcher(origin)).join(', ')}`
 }
 
 function mismatchLines({ part, expected, received, difference }: Mismatch): string[] {

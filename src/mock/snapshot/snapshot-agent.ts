@@ -10,7 +10,6 @@ import { testPattern } from '../match/text-matcher.ts'
 import { MockAgent } from '../mock-agent.ts'
 import type { MockCall } from '../mock-call.ts'
 import { type MockNetwork, networkOf } from '../mock-network.ts'
-import type { MockPlace } from '../mock-origins.ts'
 import { computedReply, NO_DEFAULTS } from '../reply/reply.ts'
 import type { Snapshot, SnapshotData, SnapshotInfo, SnapshotResponse } from './snapshot.ts'
 import { SnapshotHandler } from './snapshot-handler.ts'
@@ -40,9 +39,9 @@ export class SnapshotAgent extends MockAgent {
     this.#options = settings
     this.#recorder = new SnapshotRecorder(settings)
     this.#network = networkOf(this)!
-    this.#network.fallback = (run, place) => {
-      if (this.#isExcluded(run.call)) return this.#network.send(run, place)
-      const take = (): boolean => this.#take(run, place)
+    this.#network.fallback = (run) => {
+      if (this.#isExcluded(run.call)) return this.#network.send(run)
+      const take = (): boolean => this.#take(run)
       return run.call.hasUnreadBody ? this.#network.collect(run.call, take) : take()
     }
   }
@@ -126,28 +125,28 @@ export class SnapshotAgent extends MockAgent {
     await super[Symbol.asyncDispose]()
   }
 
-  #take(run: MatchRun, place: MockPlace): boolean {
+  #take(run: MatchRun): boolean {
     const { call } = run
     const { options, given, origin } = call
     if (this.#options.mode !== 'record' && this.#options.shouldPlayback?.(options) !== false) {
       const snapshot = this.#recorder.findSnapshot(given, origin, options.body)
-      if (snapshot !== undefined) return this.#replay(snapshot, call, place)
+      if (snapshot !== undefined) return this.#replay(snapshot, call)
     }
     if (this.#options.mode === 'playback') throw this.#notFound(call)
-    if (this.#options.shouldRecord?.(options) === false) return this.#network.send(run, place)
+    if (this.#options.shouldRecord?.(options) === false) return this.#network.send(run)
     const store = (response: SnapshotResponse): void =>
       this.#recorder.record(given, response, origin, options.body)
-    return this.#network.send(run, place, new SnapshotHandler(call.handler, store))
+    return this.#network.send(run, new SnapshotHandler(call.handler, store))
   }
 
-  #replay({ responses, callCount }: Snapshot, call: MockCall, place: MockPlace): boolean {
+  #replay({ responses, callCount }: Snapshot, call: MockCall): boolean {
     const response = responses[Math.min(callCount, responses.length) - 1]!
     const { statusCode, headers, body, trailers, time = 0 } = response
     const data = Buffer.from(body, 'base64')
     const responseOptions = { headers, trailers }
     const reply = computedReply(() => ({ statusCode, data, responseOptions }), NO_DEFAULTS)
     const delay = this.#options.replayTimings === true ? Math.round(time) : 0
-    return this.#network.replay(call, place, reply, delay)
+    return this.#network.replay(call, reply, delay)
   }
 
   #notFound({ options, method, origin }: MockCall): Error {
