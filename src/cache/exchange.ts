@@ -79,7 +79,11 @@ export class Exchange extends RelayedRequest implements UnderWay {
 
   /** @param adopted Those who wait for the response, of a request that is sent again. */
   constructor(host: CacheHost, downstream: Downstream, plan: Plan, adopted: Followers | null = null) {
-    super({ opts: plan.view.opts, handler: downstream.handler, dispatch: host.dispatch }, downstream)
+    super(
+      { opts: plan.view.opts, handler: downstream.handler, dispatch: host.dispatch },
+      undefined,
+      downstream,
+    )
     this.view = plan.view
     this.#host = host
     this.#plan = plan

@@ -7,11 +7,10 @@ import type { TargetCheckSettings } from '../net/target-check.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { Attempt } from '../relay/attempt.ts'
 import { HeldCall } from '../relay/held-call.ts'
-import { RelayedRequest } from '../relay/relayed-request.ts'
+import { type Call, RelayedRequest } from '../relay/relayed-request.ts'
 import { replayOf } from '../relay/replay.ts'
 import type { Head } from '../relay/response-source.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
-import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions, HeadersInput } from '../request/dispatch-options.ts'
 import { describeError, shownPath } from '../request/error-context.ts'
 import { type FlatHeaders, flatHeaders } from '../request/headers-input.ts'
@@ -29,31 +28,29 @@ export interface ForwardTarget {
   readonly host: string
 }
 
-export class ForwardedRequest extends RelayedRequest {
-  readonly #hops: readonly ProxyHop[]
+/** How a route forwards. */
+export interface Forwarding {
+  readonly hops: readonly ProxyHop[]
+  readonly held: HeldCalls
+  /** Null if nothing guards the targets. */
+  readonly check: TargetCheckSettings | null
+}
+
+export class ForwardedRequest extends RelayedRequest<Forwarding> {
   readonly #target: ForwardTarget
-  readonly #held: HeldCalls
   /** Of the attempt that runs. */
   #refused: RefusedResponse | null = null
   #next = 0
   #tries = 0
   #hasNewToken = false
 
-  constructor(
-    hops: readonly ProxyHop[],
-    target: ForwardTarget,
-    options: DispatchOptions,
-    handler: DispatchHandler,
-    held: HeldCalls,
-  ) {
-    super({ opts: options, handler, dispatch: null })
-    this.#hops = hops
+  constructor(call: Call, forwarding: Forwarding, target: ForwardTarget) {
+    super(call, forwarding)
     this.#target = target
-    this.#held = held
   }
 
   get #hop(): ProxyHop {
-    return this.#hops[this.#next]!
+    return this.settings.hops[this.#next]!
   }
 
   /** The proxy has answered, so it may have begun to read the body. */
@@ -61,8 +58,9 @@ export class ForwardedRequest extends RelayedRequest {
     return replayOf(this.opts.body) === 'always'
   }
 
-  /** Returns what `dispatch` does. `check`: null if nothing guards the targets. */
-  start(check: TargetCheckSettings | null): boolean {
+  /** Returns what `dispatch` does. */
+  start(): boolean {
+    const { check } = this.settings
     const target = this.#targetOf(this.opts)
     // A path that is not text is for the dispatcher to refuse.
     if (check === null || typeof target !== 'string') return this.#authorize([])
@@ -85,18 +83,18 @@ export class ForwardedRequest extends RelayedRequest {
   /** Continues at once with a value, later with a promise: until then no dispatcher has the request. */
   #when<T>(answer: T | Promise<T>, then: (value: T) => boolean): boolean {
     if (!isThenable(answer)) return then(answer)
-    const call = new HeldCall(this.opts, this.downstream, undefined, () => this.#held.delete(call))
-    this.#held.add(call)
+    const call = new HeldCall(this.opts, this.downstream, undefined, () => this.settings.held.delete(call))
+    this.settings.held.add(call)
     answer.then(
       (value) => {
         if (!call.release()) return
         this.downstream.contain(() => this.#try(() => then(value as T)))
         // Last: the agent may be waiting to close what the request was sent with.
-        this.#held.delete(call)
+        this.settings.held.delete(call)
       },
       (error: Error) => {
         call.fail(error)
-        this.#held.delete(call)
+        this.settings.held.delete(call)
       },
     )
     this.downstream.announce()
@@ -198,7 +196,7 @@ export class ForwardedRequest extends RelayedRequest {
     const described = this.#describe(error)
     // A dispatcher of the caller may fail with any value.
     const isSafe = described?.retrySafety === 'safe' && described.proxy !== undefined
-    const hasAnother = this.#next + 1 < this.#hops.length && replayOf(this.opts.body) !== 'spent'
+    const hasAnother = this.#next + 1 < this.settings.hops.length && replayOf(this.opts.body) !== 'spent'
     if (isSafe && hasAnother && !aborted) {
       this.#next++
       this.#try(() => this.#authorize([]))

@@ -11,10 +11,9 @@ import { takesNoMore } from '../dispatcher/lifecycle.ts'
 import { type PoolStats, statsOf } from '../dispatcher/stats.ts'
 import { portOf } from '../guard/place.ts'
 import type { ConnectorOptions } from '../net/connector.ts'
-import type { TargetCheckSettings } from '../net/target-check.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { EndReason } from '../request/end-reason.ts'
-import { ForwardedRequest, type ForwardTarget } from './forwarded-request.ts'
+import { ForwardedRequest, type Forwarding, type ForwardTarget } from './forwarded-request.ts'
 import { HeldCalls } from './held-calls.ts'
 import { isHttpProxy, type ProxyAddress } from './proxy-address.ts'
 import { ProxyHop } from './proxy-hop.ts'
@@ -25,13 +24,11 @@ import { tunnelConnector } from './tunnel-connector.ts'
 import type { TunnelHop } from './tunnel-hop.ts'
 
 export class ProxyRoute {
-  /** Those that speak HTTP. */
-  readonly #hops: readonly ProxyHop[]
   readonly #socksHops: readonly Socks5Hop[]
   readonly #agent: Agent
   readonly #forwards: boolean
-  readonly #targetCheck: TargetCheckSettings | null
-  readonly #held = new HeldCalls()
+  /** Its hops are those that speak HTTP. */
+  readonly #forwarding: Forwarding
 
   /** `onMade` is called with each dispatcher whose events concern callers. */
   constructor(
@@ -42,12 +39,12 @@ export class ProxyRoute {
     const all = addresses.map((address) =>
       isHttpProxy(address) ? new ProxyHop(address, settings, onMade) : new Socks5Hop(address, settings.dial),
     )
-    this.#hops = all.filter((hop) => hop instanceof ProxyHop)
     this.#socksHops = all.filter((hop) => hop instanceof Socks5Hop)
     const tunnelHops = all.map((hop) => (hop instanceof ProxyHop ? httpHop(hop) : hop))
     const connect = all.length === 0 ? settings.requestTls : tunnelConnector(tunnelHops, settings)
     this.#agent = new Agent({ ...settings.agentOptions, connect })
-    this.#targetCheck = settings.targetCheck
+    const hops = all.filter((hop) => hop instanceof ProxyHop)
+    this.#forwarding = { hops, held: new HeldCalls(), check: settings.targetCheck }
     // A SOCKS proxy forwards nothing.
     this.#forwards = !settings.tunnelsAll && all.length > 0 && this.#socksHops.length === 0
     onMade(this.#agent)
@@ -58,7 +55,7 @@ export class ProxyRoute {
     const isForwarded =
       this.#forwards && target.origin.startsWith('http:') && !options.upgrade && options.method !== 'CONNECT'
     return isForwarded
-      ? new ForwardedRequest(this.#hops, target, options, handler, this.#held).start(this.#targetCheck)
+      ? new ForwardedRequest({ opts: options, handler, dispatch: null }, this.#forwarding, target).start()
       : this.#agent.dispatch(options, handler)
   }
 
@@ -74,7 +71,7 @@ export class ProxyRoute {
   /** Of the connections to the proxies that HTTP is spoken on. */
   addStats(sum: PoolStats): void {
     for (const hop of this.#socksHops) hop.addStats(sum)
-    for (const dispatcher of [...this.#proxySide, ...this.#forwarding]) {
+    for (const dispatcher of [...this.#proxySide, ...this.#forwarders]) {
       const stats = statsOf(dispatcher) as Partial<PoolStats> | null
       for (const name of Object.keys(sum) as (keyof PoolStats)[]) sum[name] += Number(stats?.[name] ?? 0)
     }
@@ -83,14 +80,14 @@ export class ProxyRoute {
   /** Requests first, then what tunnels run over. */
   finish(done: () => void): void {
     const close = (dispatcher: Dispatcher, one: () => void): void => dispatcher.close(one)
-    this.#held.whenEmpty(() => {
+    this.#forwarding.held.whenEmpty(() => {
       endAll(this.#targetSide, close, () => endAll(this.#proxySide, close, done))
     })
   }
 
   terminate(reason: EndReason, done: () => void): void {
     const error = reason.isCallers ? reason.error : null
-    this.#held.fail(reason.error)
+    this.#forwarding.held.fail(reason.error)
     endAll(
       [...this.#targetSide, ...this.#proxySide],
       (dispatcher, one) => dispatcher.destroy(error, one),
@@ -98,16 +95,20 @@ export class ProxyRoute {
     )
   }
 
-  get #forwarding(): Dispatcher[] {
-    return this.#hops.map((hop) => hop.dispatchers.forwarding).filter((dispatcher) => dispatcher !== null)
+  get #forwarders(): Dispatcher[] {
+    return this.#forwarding.hops
+      .map((hop) => hop.dispatchers.forwarding)
+      .filter((dispatcher) => dispatcher !== null)
   }
 
   get #targetSide(): Dispatcher[] {
-    return [this.#agent, ...this.#forwarding]
+    return [this.#agent, ...this.#forwarders]
   }
 
   get #proxySide(): Dispatcher[] {
-    return this.#hops.map((hop) => hop.dispatchers.tunnelling).filter((dispatcher) => dispatcher !== null)
+    return this.#forwarding.hops
+      .map((hop) => hop.dispatchers.tunnelling)
+      .filter((dispatcher) => dispatcher !== null)
   }
 }
 

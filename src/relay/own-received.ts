@@ -7,20 +7,36 @@ import { type HeaderObject, toBuffers } from '../protocol/header-block.ts'
 import { flatFields, type RawFields, rawList } from '../request/received-fields.ts'
 import type { Received } from './response-source.ts'
 
-export abstract class DerivedReceived implements Received {
+export class OwnReceived implements Received {
   readonly #of: Pick<Received, 'timings' | 'maxResponseSize'>
+  readonly #headers: HeaderObject
+  readonly #raw: Received | null
   #rawHeaders: RawFields | undefined
+  #rawTrailers: RawFields = null
 
-  /** @param of What knows how the response came. */
-  constructor(of: Pick<Received, 'timings' | 'maxResponseSize'>) {
+  /**
+   * @param of What knows how the response came.
+   * @param raw Has the fields as received: those that are in `headers` are the caller's.
+   */
+  constructor(
+    headers: HeaderObject,
+    of: Pick<Received, 'timings' | 'maxResponseSize'>,
+    raw: Received | null,
+  ) {
     this.#of = of
+    this.#headers = headers
+    this.#raw = raw
   }
 
-  /** Called when they are read. */
-  protected abstract makeRawHeaders(): RawFields
-
+  /** Made when they are read. */
   get rawHeaders(): RawFields {
-    if (this.#rawHeaders === undefined) this.#rawHeaders = this.makeRawHeaders()
+    const isShown = (name: Buffer): boolean =>
+      Object.hasOwn(this.#headers, name.toString('latin1').toLowerCase())
+    if (this.#rawHeaders === undefined) {
+      const copy = copyOf(this.#raw?.rawHeaders)
+      this.#rawHeaders =
+        copy?.filter((_, i) => isShown(copy[i - (i % 2)]!)) ?? toBuffers(flatFields(this.#headers))
+    }
     return this.#rawHeaders
   }
 
@@ -34,27 +50,6 @@ export abstract class DerivedReceived implements Received {
 
   get maxResponseSize(): number {
     return this.#of.maxResponseSize as number
-  }
-}
-
-export class OwnReceived extends DerivedReceived {
-  readonly #headers: HeaderObject
-  readonly #raw: Received | null
-  #rawTrailers: RawFields = null
-
-  /** @param raw Has the fields as received, if they are the caller's. */
-  constructor(
-    headers: HeaderObject,
-    of: Pick<Received, 'timings' | 'maxResponseSize'>,
-    raw: Received | null,
-  ) {
-    super(of)
-    this.#headers = headers
-    this.#raw = raw
-  }
-
-  protected override makeRawHeaders(): RawFields {
-    return copyOf(this.#raw?.rawHeaders) ?? toBuffers(flatFields(this.#headers))
   }
 
   get rawTrailers(): RawFields {

@@ -21,7 +21,8 @@ export interface Call {
   readonly held?: HeldRequests | undefined
 }
 
-export abstract class RelayedRequest implements AttemptOwner, ResponseSource {
+export abstract class RelayedRequest<S = undefined> implements AttemptOwner, ResponseSource {
+  protected readonly settings: S
   protected opts: DispatchOptions
   protected readonly dispatch: Send | null
   protected readonly held: HeldRequests | undefined
@@ -29,7 +30,9 @@ export abstract class RelayedRequest implements AttemptOwner, ResponseSource {
   /** The one that runs, or the last one. */
   attempt!: Attempt
 
-  constructor({ opts, handler, dispatch, held }: Call, downstream: Downstream = new Downstream(handler)) {
+  constructor(call: Call, settings: S, downstream: Downstream = new Downstream(call.handler)) {
+    const { opts, dispatch, held } = call
+    this.settings = settings
     this.opts = opts
     this.dispatch = dispatch
     this.held = held
@@ -37,7 +40,7 @@ export abstract class RelayedRequest implements AttemptOwner, ResponseSource {
   }
 
   /** Another attempt begins. It is aborted or paused if the request is. */
-  protected begin(progress: AttemptProgress | null = this.downstream, isQueueable?: boolean): Attempt {
+  begin(progress: AttemptProgress | null = this.downstream, isQueueable?: boolean): Attempt {
     this.attempt = new Attempt(this, progress, isQueueable)
     this.downstream.source = this
     return this.attempt
@@ -72,15 +75,21 @@ export abstract class RelayedRequest implements AttemptOwner, ResponseSource {
     this.downstream.data(chunk)
   }
 
+  /** The attempt is over, and its caller is told next. */
+  protected onOver(): void {}
+
   onEnd({ controller }: Attempt, trailers: HeaderObject): void {
+    this.onOver()
     this.downstream.end(trailers, controller)
   }
 
   onUpgrade({ controller }: Attempt, head: Head, socket: Duplex): void {
+    this.onOver()
     this.downstream.upgrade(head, socket, controller)
   }
 
   onFailed(_attempt: Attempt, error: Error): void {
+    this.onOver()
     this.downstream.fail(error)
   }
 }

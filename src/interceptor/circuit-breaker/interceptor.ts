@@ -3,15 +3,13 @@
  * being sent.
  */
 
-import type { Duplex } from 'node:stream'
 import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { CircuitOpenError } from '../../errors.ts'
 import { readLoosely } from '../../options.ts'
-import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { Attempt } from '../../relay/attempt.ts'
 import { isUpstreamFault } from '../../relay/error-facts.ts'
 import { OriginTable, originKey } from '../../relay/origin-key.ts'
-import { type Call, RelayedRequest } from '../../relay/relayed-request.ts'
+import { RelayedRequest } from '../../relay/relayed-request.ts'
 import type { Head } from '../../relay/response-source.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
 import { isCall } from '../../request/dispatching.ts'
@@ -38,21 +36,14 @@ export function circuitBreaker(options?: CircuitBreakerOptions | null): Intercep
         handler.onResponseError?.(null, error)
         return true
       }
-      return new WatchedRequest({ opts, handler, dispatch }, circuit, epoch).send()
+      return new WatchedRequest({ opts, handler, dispatch }, { circuit, epoch }).send()
     }
   })
 }
 
 /** Reports the outcome of one request to its circuit, once. */
-class WatchedRequest extends RelayedRequest {
-  #circuit: Circuit | null
-  readonly #epoch: number
-
-  constructor(call: Call, circuit: Circuit, epoch: number) {
-    super(call)
-    this.#circuit = circuit
-    this.#epoch = epoch
-  }
+class WatchedRequest extends RelayedRequest<{ readonly circuit: Circuit; readonly epoch: number }> {
+  #isSettled = false
 
   override send(): boolean {
     try {
@@ -65,26 +56,16 @@ class WatchedRequest extends RelayedRequest {
   }
 
   #settle(outcome: Outcome): void {
-    const circuit = this.#circuit
-    this.#circuit = null
-    circuit?.settle(this.#epoch, outcome)
+    if (!this.#isSettled) this.settings.circuit.settle(this.settings.epoch, outcome)
+    this.#isSettled = true
   }
 
   override onHead(attempt: Attempt, head: Head): void {
     if (head.statusCode >= 500) this.#settle('failure')
     // A body may take its time, and the other requests wait for the answer.
-    else if (head.statusCode >= 200 && this.#circuit?.isTrial(this.#epoch) === true) this.#settle('success')
+    else if (head.statusCode >= 200 && this.settings.circuit.isTrial(this.settings.epoch))
+      this.#settle('success')
     super.onHead(attempt, head)
-  }
-
-  override onEnd(attempt: Attempt, trailers: HeaderObject): void {
-    this.#settle('success')
-    super.onEnd(attempt, trailers)
-  }
-
-  override onUpgrade(attempt: Attempt, head: Head, socket: Duplex): void {
-    this.#settle('success')
-    super.onUpgrade(attempt, head, socket)
   }
 
   override onFailed(attempt: Attempt, error: Error): void {
@@ -92,5 +73,9 @@ class WatchedRequest extends RelayedRequest {
     const isFailure = isUpstreamFault(error) && !(error instanceof CircuitOpenError)
     this.#settle(isFailure && !this.downstream.aborted ? 'failure' : 'undecided')
     super.onFailed(attempt, error)
+  }
+
+  protected override onOver(): void {
+    this.#settle('success')
   }
 }

@@ -4,9 +4,9 @@ import { type Decoder, isDecodable, readCodings } from '../../content-coding/dec
 import { ResponseExceededMaxSizeError } from '../../errors.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { Attempt } from '../../relay/attempt.ts'
-import { type Call, RelayedRequest } from '../../relay/relayed-request.ts'
+import { OwnReceived } from '../../relay/own-received.ts'
+import { RelayedRequest } from '../../relay/relayed-request.ts'
 import type { Head } from '../../relay/response-source.ts'
-import { DecodedHead } from './coded-fields.ts'
 import type { DecompressSettings } from './options.ts'
 
 /** Output below which the ratio does not matter: a page of blanks may well shrink to a thousandth. */
@@ -28,18 +28,12 @@ interface Decoding {
 
 const PLAIN: State = { at: 'plain' }
 
-export class DecompressedRequest extends RelayedRequest implements DecodingTarget {
-  readonly #settings: DecompressSettings
+export class DecompressedRequest extends RelayedRequest<DecompressSettings> implements DecodingTarget {
   #state: State = PLAIN
   /** Bytes of the body as received. */
   #received = 0
   /** Bytes that the last coding has expanded to. */
   #decoded = 0
-
-  constructor(call: Call, settings: DecompressSettings) {
-    super(call)
-    this.#settings = settings
-  }
 
   override abort(reason: unknown): void {
     if (this.#state.at === 'decoding') this.#state.decoding.destroy()
@@ -66,17 +60,15 @@ export class DecompressedRequest extends RelayedRequest implements DecodingTarge
     const { controller, facts } = attempt
     this.#state = { at: 'coded', codings }
     const { 'content-encoding': _coding, 'content-length': _length, ...shown } = head.headers
-    this.downstream.head({ ...head, headers: shown }, new DecodedHead(controller!), {
-      ...facts,
-      isTransformed: true,
-    })
+    const received = new OwnReceived(shown, controller!, controller)
+    this.downstream.head({ ...head, headers: shown }, received, { ...facts, isTransformed: true })
   }
 
   /** Null if the body stays as it is. */
   #codingsOf({ statusCode, headers }: Head): readonly string[] | null {
     const value = headers['content-encoding']
     if (value === undefined || statusCode < 200) return null
-    const { skipStatusCodes, skipErrorResponses } = this.#settings
+    const { skipStatusCodes, skipErrorResponses } = this.settings
     if (skipStatusCodes.has(statusCode) || (statusCode >= 400 && skipErrorResponses)) return null
     // A part of a coded body cannot be decoded.
     if (statusCode === 206) return null
@@ -120,7 +112,7 @@ export class DecompressedRequest extends RelayedRequest implements DecodingTarge
 
   /** The error for a coding that has expanded to too much. */
   #excess(size: number): Error | null {
-    const { maxSize, maxRatio } = this.#settings
+    const { maxSize, maxRatio } = this.settings
     if (size > maxSize) {
       return new ResponseExceededMaxSizeError(
         `Decompressed response size (${size}) exceeded maxSize (${maxSize})`,

@@ -33,7 +33,7 @@ export function dns(options?: DnsOptions | null): Interceptor {
       return refuse(opts, handler, error)
     }
     const call = { opts: named, handler, dispatch, held }
-    return new ResolvedRequest(call, resolver, destination, own === undefined).start()
+    return new ResolvedRequest(call, { resolver, destination, hasChoice: own === undefined }).start()
   })
 }
 

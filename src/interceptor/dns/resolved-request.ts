@@ -8,7 +8,7 @@ import { InformationalError } from '../../errors.ts'
 import type { Attempt } from '../../relay/attempt.ts'
 import { codeOf, ownField } from '../../relay/error-facts.ts'
 import { HeldCall } from '../../relay/held-call.ts'
-import { type Call, RelayedRequest } from '../../relay/relayed-request.ts'
+import { RelayedRequest } from '../../relay/relayed-request.ts'
 import { replayOf } from '../../relay/replay.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
 import { replaceOrigin } from '../../request/logical-origin.ts'
@@ -23,39 +23,35 @@ interface Trial {
   readonly target: string
 }
 
-export class ResolvedRequest extends RelayedRequest implements Waiter {
-  readonly #resolver: DnsResolver
-  readonly #destination: Destination
+export interface NamedTarget {
+  readonly resolver: DnsResolver
+  readonly destination: Destination
   /** False if the dispatcher connects by itself, wherever a request is meant to go. */
-  readonly #hasChoice: boolean
+  readonly hasChoice: boolean
+}
+
+/** The options are a copy. */
+export class ResolvedRequest extends RelayedRequest<NamedTarget> implements Waiter {
   readonly #queued: number = now()
   #state: HeldCall | Trial | 'started' = 'started'
   /** What `dispatch()` returns: a lookup may call back within it. */
   #accepted = true
   #tried: Set<string> | null = null
 
-  /** The options are a copy. */
-  constructor(call: Call, resolver: DnsResolver, destination: Destination, hasChoice: boolean) {
-    super(call)
-    this.#resolver = resolver
-    this.#destination = destination
-    this.#hasChoice = hasChoice
-  }
-
   start(): boolean {
     let entry: DnsRecords | null
     try {
-      entry = this.#resolver.find(this.#destination)
+      entry = this.settings.resolver.find(this.settings.destination)
     } catch (error) {
       this.#fail(error as Error)
       return false
     }
     if (entry !== null) this.#sendTo(entry, null)
     else {
-      const leave = (): void => this.#resolver.leave(this.#destination, this)
+      const leave = (): void => this.settings.resolver.leave(this.settings.destination, this)
       const call = new HeldCall(this.opts, this.downstream, this.held, leave)
       this.#state = call
-      this.#resolver.lookUp(this.#destination, this)
+      this.settings.resolver.lookUp(this.settings.destination, this)
       if (this.#state === call) this.downstream.announce()
     }
     return this.#accepted
@@ -66,7 +62,7 @@ export class ResolvedRequest extends RelayedRequest implements Waiter {
   }
 
   onLookupError(error: Error): void {
-    this.#goOn(() => this.#fail(this.#resolver.isForeign ? error : this.#described(error)))
+    this.#goOn(() => this.#fail(this.settings.resolver.isForeign ? error : this.#described(error)))
   }
 
   /**
@@ -78,20 +74,20 @@ export class ResolvedRequest extends RelayedRequest implements Waiter {
   }
 
   #described(error: Error): Error {
-    return describeUnsent(error, this.opts, this.#destination.origin, 'connecting', this.#queued)
+    return describeUnsent(error, this.opts, this.settings.destination.origin, 'connecting', this.#queued)
   }
 
   /** `failure` is that of the address before. */
   #sendTo(entry: DnsRecords, failure: Error | null): void {
     try {
-      const target = this.#resolver.choose(this.#destination, entry, this.#tried)
+      const target = this.settings.resolver.choose(this.settings.destination, entry, this.#tried)
       if (target === null) {
         if (failure === null) this.#failUnknown()
         else this.#fail(failure)
         return
       }
       this.#state = { entry, target }
-      const { origin: logical, hostname: name } = this.#destination
+      const { origin: logical, hostname: name } = this.settings.destination
       const opts = withoutPollution({ ...this.opts })
       this.#accepted = this.send(replaceOrigin(opts, { logical, name, sent: target }))
     } catch (error) {
@@ -102,8 +98,8 @@ export class ResolvedRequest extends RelayedRequest implements Waiter {
   override onStarted(attempt: Attempt, context: unknown): void {
     const state = this.#state
     this.#state = 'started'
-    if (typeof state === 'object' && 'target' in state && this.#hasChoice) {
-      this.#resolver.onReached(this.#destination, state.target)
+    if (typeof state === 'object' && 'target' in state && this.settings.hasChoice) {
+      this.settings.resolver.onReached(this.settings.destination, state.target)
     }
     super.onStarted(attempt, context)
   }
@@ -111,7 +107,7 @@ export class ResolvedRequest extends RelayedRequest implements Waiter {
   override onFailed(attempt: Attempt, error: Error): void {
     const state = this.#state
     const trial = typeof state === 'object' && 'target' in state ? state : null
-    const unreached = this.#hasChoice && isConnectError(error) ? trial : null
+    const unreached = this.settings.hasChoice && isConnectError(error) ? trial : null
     this.#note(unreached, error)
     if (unreached !== null && !this.downstream.aborted && replayOf(this.opts.body) !== 'spent') {
       this.#tried ??= new Set()
@@ -122,8 +118,8 @@ export class ResolvedRequest extends RelayedRequest implements Waiter {
 
   #note(unreached: Trial | null, error: Error): void {
     try {
-      if (unreached !== null) this.#resolver.onUnreached(this.#destination, unreached.target)
-      if (codeOf(error) === 'ENOTFOUND') this.#resolver.forget(this.#destination)
+      if (unreached !== null) this.settings.resolver.onUnreached(this.settings.destination, unreached.target)
+      if (codeOf(error) === 'ENOTFOUND') this.settings.resolver.forget(this.settings.destination)
     } catch {
       // A storage that fails has no say in what the caller gets.
     }

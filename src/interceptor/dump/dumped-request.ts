@@ -2,30 +2,20 @@
  * One request whose response body is discarded. A caller that aborts is released at once, and the rest is
  * still read, as far as a connection is worth it.
  */
-import type { Duplex } from 'node:stream'
 import { RequestAbortedError } from '../../errors.ts'
-import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { Attempt } from '../../relay/attempt.ts'
 import { DiscardedBody } from '../../relay/discarded-body.ts'
-import { type Call, RelayedRequest } from '../../relay/relayed-request.ts'
+import { RelayedRequest } from '../../relay/relayed-request.ts'
 import type { Head } from '../../relay/response-source.ts'
 
-export class DumpedRequest extends RelayedRequest {
-  readonly #hasBody: boolean
-  readonly #maxSize: number
+/** `settings`: the most bytes. */
+export class DumpedRequest extends RelayedRequest<number> {
+  readonly #hasBody = this.opts.method !== 'HEAD'
   /** There is no source of a request body from which more may be read. */
-  readonly #isWhole: boolean
+  readonly #isWhole = isWhole(this.opts.body)
   #received = 0
   /** The caller had its final call, and the response is still read. */
   #rest: DiscardedBody | null = null
-
-  constructor(call: Call, maxSize: number) {
-    super(call)
-    const { method, body } = call.opts
-    this.#hasBody = method !== 'HEAD'
-    this.#maxSize = maxSize
-    this.#isWhole = typeof body !== 'object' || body === null || ArrayBuffer.isView(body)
-  }
 
   /**
    * Lets the caller go and reads on. There is nothing to read if the request has not started, and a body that
@@ -46,34 +36,26 @@ export class DumpedRequest extends RelayedRequest {
     const { statusCode, headers } = head
     const length = Number(headers['content-length'])
     const hasBody = statusCode >= 200 && statusCode !== 304 && this.#hasBody
-    if (hasBody && length > this.#maxSize) this.#refuse(length)
+    if (hasBody && length > this.settings) this.#refuse(length)
     else super.onHead(attempt, head)
   }
 
   override onData(_attempt: Attempt, chunk: Buffer): void {
     this.#received += chunk.length
     this.#rest?.take(chunk.length)
-    if (this.#received > this.#maxSize) this.#refuse(this.#received)
+    if (this.#received > this.settings) this.#refuse(this.#received)
   }
 
   #refuse(size: number): void {
-    this.attempt.abort(
-      new RequestAbortedError(`Response size (${size}) larger than maxSize (${this.#maxSize})`),
-    )
+    const message = `Response size (${size}) larger than maxSize (${this.settings})`
+    this.attempt.abort(new RequestAbortedError(message))
   }
 
-  override onEnd(attempt: Attempt, trailers: HeaderObject): void {
+  protected override onOver(): void {
     this.#rest?.stop()
-    super.onEnd(attempt, trailers)
   }
+}
 
-  override onUpgrade(attempt: Attempt, head: Head, socket: Duplex): void {
-    this.#rest?.stop()
-    super.onUpgrade(attempt, head, socket)
-  }
-
-  override onFailed(attempt: Attempt, error: Error): void {
-    this.#rest?.stop()
-    super.onFailed(attempt, error)
-  }
+function isWhole(body: unknown): boolean {
+  return typeof body !== 'object' || body === null || ArrayBuffer.isView(body)
 }

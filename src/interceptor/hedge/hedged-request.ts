@@ -20,8 +20,7 @@ import type { HedgeSettings } from './options.ts'
  */
 const MAX_HELD = 65_536
 
-export class HedgedRequest extends RelayedRequest {
-  readonly #settings: HedgeSettings
+export class HedgedRequest extends RelayedRequest<HedgeSettings> {
   readonly #own: OwnOrigin
   /**
    * Those that have not failed, in the order in which they began; each with its bad response, if it has
@@ -36,9 +35,8 @@ export class HedgedRequest extends RelayedRequest {
   #sent = 0
 
   constructor(call: Call, settings: HedgeSettings, own: OwnOrigin) {
-    super(call)
+    super(call, settings)
     this.downstream.source = this
-    this.#settings = settings
     this.#own = own
     settings.budget?.onRequest(originKey(call.opts, own))
   }
@@ -66,14 +64,14 @@ export class HedgedRequest extends RelayedRequest {
 
   #schedule(): void {
     const isOver = this.#winner !== null || this.downstream.settled
-    if (isOver || this.#sent >= this.#settings.maxAttempts) return
-    this.#timer = startTimer(() => this.#onDelay(), this.#settings.delay)
+    if (isOver || this.#sent >= this.settings.maxAttempts) return
+    this.#timer = startTimer(() => this.#onDelay(), this.settings.delay)
     // The attempts that run keep the process alive.
     this.#timer.unref?.()
   }
 
   #onDelay(): void {
-    const { budget } = this.#settings
+    const { budget } = this.settings
     if (budget !== null && !budget.withdraw(originKey(this.opts, this.#own))) return
     try {
       this.send()

@@ -44,7 +44,7 @@ export class RedirectHandler extends ForwardingHandler {
     }
     const settings = readRedirectOptions({ ...ownMembers(opts), maxRedirections })
     const call = { opts: withoutLimit(opts), handler: toDispatchHandler(handler), dispatch }
-    super(new RedirectedRequest(call, settings, own).first())
+    super(new RedirectedRequest(call, settings, own).begin())
   }
 }
 

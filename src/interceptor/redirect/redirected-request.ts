@@ -31,8 +31,7 @@ interface Next {
   readonly after: FollowedRedirect
 }
 
-export class RedirectedRequest extends RelayedRequest {
-  readonly #settings: RedirectSettings
+export class RedirectedRequest extends RelayedRequest<RedirectSettings> {
   readonly #own: OwnOrigin
   #urls: VisitedUrls
   #followed: readonly FollowedRedirect[] = NONE_FOLLOWED
@@ -42,15 +41,9 @@ export class RedirectedRequest extends RelayedRequest {
   #redirect: { readonly next: Next; readonly body: DiscardedBody } | null = null
 
   constructor(call: Call, settings: RedirectSettings, own: OwnOrigin) {
-    super(call)
-    this.#settings = settings
+    super(call, settings)
     this.#own = own
     this.#urls = new VisitedUrls(call.opts, own, null)
-  }
-
-  /** The first attempt, for a caller that dispatches it. */
-  first(): Attempt {
-    return this.begin()
   }
 
   override onStarted({ controller }: Attempt, context: unknown): void {
@@ -82,7 +75,7 @@ export class RedirectedRequest extends RelayedRequest {
     if (location === null || from === null) return null
     const opts = this.opts
     if (!dropsBody(statusCode, opts.method) && replayOf(opts.body) !== 'always') return null
-    const { maxRedirections, throwOnMaxRedirect } = this.#settings
+    const { maxRedirections, throwOnMaxRedirect } = this.settings
     if (this.#followed.length >= maxRedirections) {
       if (throwOnMaxRedirect) throw new MaxRedirectsError()
       return null
@@ -91,11 +84,11 @@ export class RedirectedRequest extends RelayedRequest {
     if (this.#own !== undefined && to.origin !== from.origin) throw elsewhere(to.origin)
     if (!this.#allows(to, from, statusCode)) return null
     const after: FollowedRedirect = { statusCode, headers, responseTime: Date.now(), to }
-    return { opts: nextRequest(opts, statusCode, from, to, this.#settings), after }
+    return { opts: nextRequest(opts, statusCode, from, to, this.settings), after }
   }
 
   #allows(to: URL, from: URL, statusCode: number): boolean {
-    const { allow } = this.#settings
+    const { allow } = this.settings
     if (allow === null) return true
     const allowed: unknown = allow(new URL(to), { from: new URL(from), statusCode })
     // A promise is true in a condition: a check that has become asynchronous would allow everything.

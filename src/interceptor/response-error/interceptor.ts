@@ -6,7 +6,7 @@ import { integerFrom, option, orAny, readLoosely } from '../../options.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { Attempt } from '../../relay/attempt.ts'
 import { DiscardedBody } from '../../relay/discarded-body.ts'
-import { type Call, RelayedRequest } from '../../relay/relayed-request.ts'
+import { RelayedRequest } from '../../relay/relayed-request.ts'
 import type { Head } from '../../relay/response-source.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
@@ -49,15 +49,10 @@ interface Collecting {
   readonly rest: DiscardedBody
 }
 
-class CheckedRequest extends RelayedRequest {
-  readonly #maxSize: number
+/** `settings`: the most bytes of body that the error has. */
+class CheckedRequest extends RelayedRequest<number> {
   /** The response is an error, and this has come of it. */
   #collecting: Collecting | null = null
-
-  constructor(call: Call, maxSize: number) {
-    super(call)
-    this.#maxSize = maxSize
-  }
 
   override onHead(attempt: Attempt, head: Head): void {
     if (head.statusCode < 400) {
@@ -67,7 +62,7 @@ class CheckedRequest extends RelayedRequest {
     const rest = new DiscardedBody(() => {
       this.downstream.contain(() => this.#fail(true))
       attempt.abort()
-    }, this.#maxSize)
+    }, this.settings)
     this.#collecting = { head, body: BodyBytes.none(), size: 0, rest }
     rest.begin(null, true)
   }
@@ -78,7 +73,7 @@ class CheckedRequest extends RelayedRequest {
       super.onData(attempt, chunk)
       return
     }
-    const room = this.#maxSize - collecting.size
+    const room = this.settings - collecting.size
     if (room > 0) collecting.body.add(room < chunk.length ? chunk.subarray(0, room) : chunk)
     collecting.size += chunk.length
     collecting.rest.take(chunk.length)
@@ -89,9 +84,8 @@ class CheckedRequest extends RelayedRequest {
     else this.#fail(false)
   }
 
-  override onFailed(attempt: Attempt, error: Error): void {
+  protected override onOver(): void {
     this.#collecting?.rest.stop()
-    super.onFailed(attempt, error)
   }
 
   /** `isCutOff`: too much has come, or it comes too slowly. The caller gets what there is. */
@@ -99,7 +93,7 @@ class CheckedRequest extends RelayedRequest {
     const { head, body: kept, size, rest } = this.#collecting!
     const { statusCode, headers } = head
     rest.stop()
-    const bodyTruncated = isCutOff || size > this.#maxSize
+    const bodyTruncated = isCutOff || size > this.settings
     const body = bodyValue(Buffer.from(kept.own().buffer), headers, bodyTruncated)
     const error = new ResponseError('Response Error', statusCode, { headers, body, bodyTruncated })
     this.downstream.fail(described(error, this.opts))

@@ -3,7 +3,6 @@
  * handler has got, and the wait between two attempts. Whether there is another attempt is decided in
  * policy.ts, or by the caller's function.
  */
-import type { Duplex } from 'node:stream'
 import { now } from '../../base/loop/clock.ts'
 import { clearTimer, startTimer } from '../../base/loop/timer.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
@@ -49,8 +48,7 @@ const RUNNING: State = { at: 'running' }
 const RESPONDING: State = { at: 'responding' }
 const SETTLED: State = { at: 'settled' }
 
-export class RetriedRequest extends RelayedRequest implements Refusable {
-  readonly #settings: RetrySettings
+export class RetriedRequest extends RelayedRequest<RetrySettings> implements Refusable {
   readonly #owner: RetryOwner | null
   /** Only if there is a deadline. */
   readonly #startedAt: number
@@ -60,8 +58,7 @@ export class RetriedRequest extends RelayedRequest implements Refusable {
   #response: PassedResponse | null = null
 
   constructor(call: Call, settings: RetrySettings, owner: RetryOwner | null) {
-    super(call)
-    this.#settings = settings
+    super(call, settings)
     this.#owner = owner
     this.#startedAt = settings.deadline === null ? 0 : now()
     this.begin()
@@ -99,15 +96,15 @@ export class RetriedRequest extends RelayedRequest implements Refusable {
 
   /** The first final head. */
   #answer(head: Head): void {
-    const { statusCodes, retry } = this.#settings
+    const { statusCodes, retry } = this.settings
     // If nothing can follow a bad status, it is an answer like any other.
     if (statusCodes.has(head.statusCode) && replayOf(this.opts.body) === 'always') {
-      if (retry !== null || isRepeatable(this.opts, this.#settings)) {
+      if (retry !== null || isRepeatable(this.opts, this.settings)) {
         this.#onBadStatus(head)
         return
       }
     }
-    const refusal = firstRefusal(this.opts.method, head, this.#settings)
+    const refusal = firstRefusal(this.opts.method, head, this.settings)
     if (refusal === null) this.#pass(head)
     else this.#refuse(refusal, head)
   }
@@ -142,15 +139,9 @@ export class RetriedRequest extends RelayedRequest implements Refusable {
         this.#refuse(refusal)
         return
       }
-      this.#release()
       super.onEnd(attempt, trailers)
     } else if (state.at === 'held') state.response.outcome = { trailers }
     else this.#onDiscarded()
-  }
-
-  override onUpgrade(attempt: Attempt, head: Head, socket: Duplex): void {
-    this.#release()
-    super.onUpgrade(attempt, head, socket)
   }
 
   override onFailed(_attempt: Attempt, error: Error): void {
@@ -179,17 +170,17 @@ export class RetriedRequest extends RelayedRequest implements Refusable {
     if (error === null || error === undefined) return false
     const replay = replayOf(this.opts.body)
     if (replay === 'spent' || (replay === 'unread' && !isUnsent(error))) return false
-    return this.#response?.canGoOn(this.opts.method, this.attempt.facts, this.#settings) ?? true
+    return this.#response?.canGoOn(this.opts.method, this.attempt.facts, this.settings) ?? true
   }
 
   #onBadStatus(head: Head): void {
     const error = statusError('Request failed', head, this.#failed)
-    if (this.#settings.throwOnError) {
+    if (this.settings.throwOnError) {
       this.#discard(head, () => this.#decide(error))
       return
     }
     this.#failed.add(error)
-    if (this.#settings.retry !== null) {
+    if (this.settings.retry !== null) {
       this.attempt.pause()
       this.#ask(error, { at: 'held', response: new HeldResponse(head), timer: null })
       return
@@ -210,7 +201,7 @@ export class RetriedRequest extends RelayedRequest implements Refusable {
   #goOn(response: PassedResponse, head: Head): void {
     const refusal = response.refusal(head)
     if (refusal === null) this.#respond(response)
-    else if (this.#settings.statusCodes.has(head.statusCode)) {
+    else if (this.settings.statusCodes.has(head.statusCode)) {
       const error = statusError(refusal, head, this.#failed)
       this.#discard(head, () => this.#decide(error))
     } else this.#refuse(refusal, head)
@@ -227,7 +218,7 @@ export class RetriedRequest extends RelayedRequest implements Refusable {
   /** An attempt has failed, and the policy says what follows. */
   #decide(error: Error): void {
     this.#failed.add(error)
-    if (this.#settings.retry !== null) {
+    if (this.settings.retry !== null) {
       this.#ask(error, { at: 'waiting', call: this.#hold(), timer: null })
       return
     }
@@ -237,7 +228,7 @@ export class RetriedRequest extends RelayedRequest implements Refusable {
   }
 
   #delayAfter(error: Error): number {
-    return decide(error, this.#failed.count, this.opts, this.#startedAt, this.#settings)
+    return decide(error, this.#failed.count, this.opts, this.#startedAt, this.settings)
   }
 
   /** No dispatcher has the request until the next attempt. */
@@ -250,7 +241,7 @@ export class RetriedRequest extends RelayedRequest implements Refusable {
     this.#state = asking
     this.held?.add(this)
     this.downstream.announce()
-    asking.timer = askPolicy(error, this.#failed.count, this.opts, this.#settings, (result) => {
+    asking.timer = askPolicy(error, this.#failed.count, this.opts, this.settings, (result) => {
       if (this.#state !== asking) return
       this.downstream.contain(() => {
         if (asking.at === 'held') this.#onVerdict(error, asking.response, result)
@@ -322,6 +313,10 @@ export class RetriedRequest extends RelayedRequest implements Refusable {
     this.#release()
     destroyBodyOf(this.opts, error)
     this.downstream.fail(error)
+  }
+
+  protected override onOver(): void {
+    this.#release()
   }
 
   /** Nothing follows any more. */

@@ -29,7 +29,7 @@ export class ThrottledRequest extends RelayedRequest implements LimitedRequest {
   #isRunning = false
 
   constructor(call: Call, limit: Limit, priority: number) {
-    super(call)
+    super(call, undefined)
     this.#limit = limit
     this.priority = priority
   }
