@@ -1,7 +1,8 @@
 /** What the parts that handle one request need of the cache, and what a request to the origin is for. */
-import type { Dispatch } from '../dispatcher/compose.ts'
+import type { Dispatch, OwnOrigin } from '../dispatcher/compose.ts'
 import type { Downstream } from '../relay/downstream.ts'
 import type { RequestView } from '../relay/request-view.ts'
+import type { HeldRequests } from '../request/dispatching.ts'
 import type { Exchanges } from './exchanges.ts'
 import type { CacheSettings } from './options.ts'
 import type { Presenter } from './presenter.ts'
@@ -22,14 +23,21 @@ export interface Plan {
   readonly sharedId: string | null
 }
 
+/** The dispatcher that the cache stands before, as `compose()` describes it. */
+export interface Below {
+  readonly dispatch: Dispatch
+  /** Null if it chooses among several, undefined if requests name it. */
+  readonly origin: OwnOrigin
+  readonly life: () => 'open' | 'closed' | 'destroyed'
+  readonly held: HeldRequests | undefined
+}
+
 export interface CacheHost {
   readonly settings: CacheSettings
   readonly access: StoreAccess
   readonly presenter: Presenter
   readonly exchanges: Exchanges
-  readonly dispatch: Dispatch
-  /** Requests fail with the argument of `destroy()`, which may look like any failure. */
-  readonly isDestroyed: () => boolean
+  readonly below: Below
   /** A final head came from the origin; null if none will come. */
   onResponse(view: RequestView, response: OriginHead | null, context: unknown): void
   /** Sends a request that no other follows. */

@@ -16,21 +16,19 @@ export interface Confirmed {
 }
 
 /** The stored response of a plan after a 304 or a HEAD. The store gets it as well if it may. */
-export function confirmed(
-  { access, settings }: CacheHost,
-  { entry, entryKey: key, view }: Plan,
-  answer: ResponseFacts,
-  mayStore: boolean,
-): Confirmed {
-  const { statusCode, statusMessage, vary, body } = entry!
+export function confirmed(host: CacheHost, plan: Plan, answer: ResponseFacts, mayStore: boolean): Confirmed {
+  const { access, settings } = host
+  const { entry, entryKey: key, view } = plan
+  const { statusCode, statusMessage: statusText, vary, body } = entry!
   const { requestTime, responseTime } = answer
-  const headers = mergedHeaders(entry!.headers, answer.headers, responseTime)
-  const facts = { statusCode, headers, ...controlOf(headers, settings.targets), requestTime, responseTime }
-  const value = entryOf(facts, statusMessage, view.headers, settings)
+  const headers = mergedHeaders(entry!.headers, answer)
+  const control = controlOf(headers, settings.targets)
+  const facts = { statusCode, headers, statusText, ...control, requestTime, responseTime }
+  const value = entryOf(facts, view.headers, settings)
   if (vary !== undefined) value.vary = vary
   if (!mayStore) return { value, left: 'nothing' }
   // What was stored for other users is still theirs: this request only has more credentials.
-  if (storingRefusal(facts, {}, {}, settings) !== null) access.delete(key)
+  if (storingRefusal(facts, { headers: {}, control: {} }, settings) !== null) access.delete(key)
   else if (access.canUpdate) access.update(key, value, entry!)
   else if (body instanceof StoredStream) return { value, left: 'body' }
   else storeWhole(access, key, value, body)

@@ -80,15 +80,15 @@ export class Exchange extends RelayedRequest implements UnderWay {
   /** @param adopted Those who wait for the response, of a request that is sent again. */
   constructor(host: CacheHost, downstream: Downstream, plan: Plan, adopted: Followers | null = null) {
     super(
-      { opts: plan.view.opts, handler: downstream.handler, dispatch: host.dispatch },
+      { opts: plan.view.opts, handler: downstream.handler, dispatch: host.below.dispatch },
       undefined,
       downstream,
     )
     this.view = plan.view
     this.#host = host
     this.#plan = plan
-    const giveUp = (reason: unknown): void => this.attempt.abort(reason)
-    this.#followers = plan.sharedId === null ? null : new Followers(host, plan, giveUp)
+    this.#followers =
+      plan.sharedId === null ? null : new Followers(host, plan, (reason) => this.attempt.abort(reason))
     if (adopted !== null) this.#followers?.adopt(adopted)
   }
 
@@ -157,20 +157,14 @@ export class Exchange extends RelayedRequest implements UnderWay {
     for (const name of this.#facts.written) settings.hidden.add(name)
     const { entry, view } = this.#plan
     const control = controlOf(headers, settings.targets)
-    const facts = {
-      statusCode,
-      headers,
-      ...control,
-      requestTime: this.#requestTime,
-      responseTime: Date.now(),
-    }
+    const facts = { ...head, ...control, requestTime: this.#requestTime, responseTime: Date.now() }
     if (entry !== null && statusCode === 304 && this.#isConditional) {
       const isAnswer = this.#isPlainAnswer && confirms(entry, facts, settings.type)
       this.#mode = isAnswer ? { confirmed: facts } : 'refuted'
       this.#followers?.close()
       // It has no content. An HTTP/2 server may leave the stream open, and the caller would wait for its end.
       this.#discard(null)
-    } else if (SERVER_FAILURES.has(statusCode) && this.#mayFallBack(facts.responseTime)) {
+    } else if (SERVER_FAILURES.has(statusCode) && this.#mayFallBack) {
       this.#fallBack(statusCode)
       this.#discard(view.key.method === 'HEAD' ? null : headers)
     } else {
@@ -222,8 +216,10 @@ export class Exchange extends RelayedRequest implements UnderWay {
     }
     if (mode === 'waiting') {
       this.#host.onResponse(this.view, null, this.#context)
-      const mayServe = isWanted && !this.#host.isDestroyed() && isUpstreamFault(error)
-      if (mayServe && this.#mayFallBack(Date.now())) {
+      // Requests fail with the argument of `destroy()`, which may look like any failure.
+      const isDestroyed = this.#host.below.life() === 'destroyed'
+      const mayServe = isWanted && !isDestroyed && isUpstreamFault(error)
+      if (mayServe && this.#mayFallBack) {
         this.#fallBack(null)
         return
       }
@@ -274,9 +270,9 @@ export class Exchange extends RelayedRequest implements UnderWay {
     return this.#followed.length === 0 && !this.#invalidated
   }
 
-  #mayFallBack(now: number): boolean {
+  get #mayFallBack(): boolean {
     const { view, entry } = this.#plan
-    return entry !== null && servesOnError(entry, view.control, now, this.#host.settings)
+    return entry !== null && servesOnError(entry, view, this.#host.settings)
   }
 
   #fallBack(status: number | null): void {
@@ -294,7 +290,7 @@ export class Exchange extends RelayedRequest implements UnderWay {
     const shared = this.#followers !== null
     const { access, presenter } = this.#host
     const { method } = view.key
-    const value = this.#entryFor(facts, head.statusText ?? '')
+    const value = this.#entryFor(facts)
     const refusal = typeof value === 'string' ? value : null
     if (typeof value !== 'string') {
       this.#storing = new Storing(access, view.key, value, shared)
@@ -329,17 +325,14 @@ export class Exchange extends RelayedRequest implements UnderWay {
   }
 
   /** What to store, or why nothing is stored. */
-  #entryFor(
-    facts: ResponseFacts,
-    statusMessage: string,
-  ): CacheValue | Refusal | 'redirect' | 'invalidated' | 'bypass' {
+  #entryFor(facts: ResponseFacts): CacheValue | Refusal | 'redirect' | 'invalidated' | 'bypass' {
     const { view } = this.#plan
     const { settings } = this.#host
     if (!view.storable) return 'bypass'
     if (this.#invalidated) return 'invalidated'
-    const refusal = storingRefusal(facts, view.headers, view.control, settings)
+    const refusal = storingRefusal(facts, view, settings)
     if (refusal !== null) return refusal
-    const value = entryOf(facts, statusMessage, view.headers, settings)
+    const value = entryOf(facts, view.headers, settings)
     const followed = this.#followed
     if (followed.length === 0) return value
     return entryAfterRedirects(value, followed, this.#askedAt, view, settings) ?? 'redirect'

@@ -26,8 +26,7 @@ const COLLAPSED: Handling = { kind: 'forwarded', reason: 'miss', collapsed: true
 
 export class Followers implements SharedOwner {
   readonly #host: CacheHost
-  readonly #view: RequestView
-  readonly #id: string
+  readonly #plan: Plan
   readonly #giveUp: (reason: unknown) => void
   readonly #shared = new SharedResponse<RequestView>(this)
   #state: 'waiting' | Arriving | 'closed' = 'waiting'
@@ -37,17 +36,16 @@ export class Followers implements SharedOwner {
   #isShared = false
 
   /** @param giveUp Called if nobody wants the response any more. */
-  constructor(host: CacheHost, { view, sharedId }: Plan, giveUp: (reason: unknown) => void) {
+  constructor(host: CacheHost, plan: Plan, giveUp: (reason: unknown) => void) {
     this.#host = host
-    this.#id = sharedId!
-    this.#view = view
+    this.#plan = plan
     this.#giveUp = giveUp
   }
 
   /** False if the response is known not to answer this request. */
   join(downstream: Downstream, view: RequestView, id: string): boolean {
     const state = this.#state
-    if (state === 'closed' || id !== this.#id) return false
+    if (state === 'closed' || id !== this.#plan.sharedId) return false
     if (state !== 'waiting' && !varyMatches(state.value.vary, view.headers)) return false
     const caller = this.#shared.add(downstream, view)
     downstream.announce()
@@ -76,7 +74,7 @@ export class Followers implements SharedOwner {
   /** They are sent on their own. `apart`: later requests for the URL as well, for a while. */
   release(apart: boolean): void {
     this.close()
-    if (apart) this.#host.exchanges.keepApart(this.#view)
+    if (apart) this.#host.exchanges.keepApart(this.#plan.view)
     for (const caller of this.#shared.takeAllBut(null)) this.#sendAlone(caller)
     if (this.isFirstGone) this.#giveUp(undefined)
   }
@@ -97,7 +95,7 @@ export class Followers implements SharedOwner {
     this.#state = arriving
     this.#isShared = true
     const waiting = this.#shared.callers
-    if (!this.isFirstGone) this.#read(this.#shared.add(first, this.#view), arriving, head)
+    if (!this.isFirstGone) this.#read(this.#shared.add(first, this.#plan.view), arriving, head)
     for (const caller of waiting) {
       if (varyMatches(arriving.value.vary, caller.request.headers)) this.#read(caller, arriving)
       else if (this.#shared.drop(caller)) this.#sendAlone(caller)

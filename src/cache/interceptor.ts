@@ -17,10 +17,7 @@ export function cache(options?: CacheOptions): Interceptor {
   const { store } = settings
   const access = new StoreAccess(store, wholeStoreOf(store), remembersDeletes(store), isInMemory(store))
   return ownInterceptor((dispatch, origin, life = () => 'open', held) => {
-    const layer = new CacheLayer(settings, access, dispatch, origin, () => life() === 'destroyed', held)
-    return (opts, handler) => {
-      if (life() !== 'open') return dispatch(opts, handler)
-      return layer.handle(opts, toDispatchHandler(handler))
-    }
+    const layer = new CacheLayer(settings, access, { dispatch, origin, life, held })
+    return (opts, handler) => layer.handle(opts, toDispatchHandler(handler))
   })
 }

@@ -1,7 +1,6 @@
 /** The cache of one dispatcher: looks responses up, serves them, and sends what it cannot answer. */
 import { ignoreRejection } from '../base/loop/stray-promise.ts'
 import { withoutPollution } from '../base/object/own-options.ts'
-import type { Dispatch } from '../dispatcher/compose.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { Downstream } from '../relay/downstream.ts'
 import { hasAny } from '../relay/fields.ts'
@@ -16,8 +15,8 @@ import { withPartition } from '../relay/target-uri.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
-import { type HeldRequests, isCall } from '../request/dispatching.ts'
-import type { CacheHost } from './cache-host.ts'
+import { isCall } from '../request/dispatching.ts'
+import type { Below, CacheHost } from './cache-host.ts'
 import { Exchange } from './exchange.ts'
 import { Exchanges } from './exchanges.ts'
 import { type CacheSettings, isListed } from './options.ts'
@@ -33,42 +32,31 @@ import { urlOf } from './store/store-arguments.ts'
 
 const STORED: ResponseFacts = { ...NO_FACTS, isStored: true }
 
+/** A request of a caller. */
+type Asked = { readonly view: RequestView; readonly downstream: Downstream }
+
 export class CacheLayer implements CacheHost {
   readonly settings: CacheSettings
   readonly access: StoreAccess
+  readonly below: Below
   readonly presenter: Presenter
   readonly exchanges: Exchanges = new Exchanges()
-  readonly dispatch: Dispatch
-  readonly isDestroyed: () => boolean
-  readonly #held: HeldRequests | undefined
-  readonly #ownOrigin: string | null | undefined
   /** The stored responses that a background request is bringing up to date. */
   readonly #refreshing = new Set<string>()
 
-  /** `ownOrigin`: that of the dispatcher; null if it chooses among several, undefined if requests name it. */
-  constructor(
-    settings: CacheSettings,
-    access: StoreAccess,
-    dispatch: Dispatch,
-    ownOrigin: string | null | undefined,
-    isDestroyed: () => boolean,
-    held: HeldRequests | undefined,
-  ) {
+  constructor(settings: CacheSettings, access: StoreAccess, below: Below) {
     // Another composition has other layers below.
     this.settings = { ...settings, hidden: new Set() }
     this.access = access
-    this.presenter = new Presenter(settings.cacheStatus, held)
-    this.dispatch = dispatch
-    this.isDestroyed = isDestroyed
-    this.#ownOrigin = ownOrigin
-    this.#held = held
+    this.below = below
+    this.presenter = new Presenter(settings.cacheStatus, below.held)
   }
 
   handle(opts: DispatchOptions, handler: DispatchHandler): boolean {
-    if (!isCall(opts, handler) || !isComplete(handler)) return this.dispatch(opts, handler)
+    const { dispatch, life } = this.below
+    if (life() !== 'open' || !isCall(opts, handler) || !isComplete(handler)) return dispatch(opts, handler)
     const { method } = opts
-    if (typeof method !== 'string' || opts.upgrade || method === 'CONNECT')
-      return this.dispatch(opts, handler)
+    if (typeof method !== 'string' || opts.upgrade || method === 'CONNECT') return dispatch(opts, handler)
     const origin = this.#originOf(opts)
     // A jar adds its cookies further inside, where the key does not see them.
     const hasJar = typeof opts.cookies === 'object' && opts.cookies !== null
@@ -86,18 +74,18 @@ export class CacheLayer implements CacheHost {
     } catch (error) {
       return refuse(opts, handler, error)
     }
-    if (view === null) return this.dispatch(request, handler)
-    const downstream = new Downstream(handler, true)
-    if (!isStorable) return this.#forward(view, downstream, undefined, view.key, 'method')
+    if (view === null) return dispatch(request, handler)
+    const asked = { view, downstream: new Downstream(handler, true) }
+    if (!isStorable) return this.#forward(asked, undefined, view.key, 'method')
     if (view.control['no-store'] === true) return this.#pass(view.opts, handler)
     // A response to GET answers HEAD as well (RFC 9111 §4).
-    return this.#lookUp(view, downstream, method === 'HEAD' ? { ...view.key, method: 'GET' } : view.key)
+    return this.#lookUp(asked, method === 'HEAD' ? { ...view.key, method: 'GET' } : view.key)
   }
 
   /** Null if the cache has no part in it: no origin, or not one of those that it is for. */
   #originOf(opts: DispatchOptions): string | null {
-    if (this.#ownOrigin === null) return null
-    const origin = originOf(opts, this.#ownOrigin)
+    if (this.below.origin === null) return null
+    const origin = originOf(opts, this.below.origin)
     return origin !== null && isListed(origin, this.settings.origins) ? origin : null
   }
 
@@ -110,44 +98,40 @@ export class CacheLayer implements CacheHost {
   }
 
   #pass(opts: DispatchOptions, handler: DispatchHandler): boolean {
-    if (this.settings.cacheStatus === null) return this.dispatch(opts, handler)
+    if (this.settings.cacheStatus === null) return this.below.dispatch(opts, handler)
     const view = viewPassing(opts)
-    return this.#forward(view, new Downstream(handler, true), undefined, view.key, 'bypass')
+    return this.#forward({ view, downstream: new Downstream(handler, true) }, undefined, view.key, 'bypass')
   }
 
-  #lookUp(view: RequestView, downstream: Downstream, key: CacheKey): boolean {
+  #lookUp(asked: Asked, key: CacheKey): boolean {
+    const { view, downstream } = asked
     const found = this.access.get(key, Date.now())
-    if (!(found instanceof Promise)) return this.#respond(view, downstream, found, key)
-    const held = new HeldCall(view.opts, downstream, this.#held)
+    if (!(found instanceof Promise)) return this.#respond(asked, found, key)
+    const held = new HeldCall(view.opts, downstream, this.below.held)
     downstream.announce()
     void found.then((answer) => {
       if (!held.release()) discardBody(answer?.body)
       // Outside of any call that could report what is thrown.
-      else downstream.contain(() => void this.#respond(view, downstream, answer, key))
+      else downstream.contain(() => void this.#respond(asked, answer, key))
     })
     return true
   }
 
-  #respond(
-    view: RequestView,
-    downstream: Downstream,
-    stored: Found | undefined,
-    foundKey: CacheKey,
-  ): boolean {
-    if (stored === undefined && foundKey.method !== view.key.method)
-      return this.#lookUp(view, downstream, view.key)
+  #respond(asked: Asked, stored: Found | undefined, foundKey: CacheKey): boolean {
+    const { view, downstream } = asked
+    if (stored === undefined && foundKey.method !== view.key.method) return this.#lookUp(asked, view.key)
     const found = this.#selected(stored)
     const onlyIfCached = view.control['only-if-cached'] === true
     const now = Date.now()
     // These ask the origin about its current state, which no stored response knows.
     if (found !== undefined && hasAny(view.headers, ['if-match', 'if-unmodified-since'])) {
       discardBody(found.body)
-      return this.#forward(view, downstream, undefined, foundKey, 'request')
+      return this.#forward(asked, undefined, foundKey, 'request')
     }
-    const service = found === undefined ? 'miss' : serviceOf(found, view.control, now, this.settings.type)
+    const service = found === undefined ? 'miss' : serviceOf(found, view, this.settings.type)
     if (found === undefined || service === 'miss' || service === 'revalidate' || service === 'request') {
       const reason = service === 'revalidate' ? 'stale' : (service as ForwardReason)
-      if (!onlyIfCached) return this.#forward(view, downstream, found, foundKey, reason)
+      if (!onlyIfCached) return this.#forward(asked, found, foundKey, reason)
       discardBody(found?.body)
       destroyBodyOf(view.opts, null)
       this.presenter.refuse(view, downstream, { kind: 'forwarded', reason }).startLater()
@@ -169,13 +153,8 @@ export class CacheLayer implements CacheHost {
     return undefined
   }
 
-  #forward(
-    view: RequestView,
-    downstream: Downstream,
-    found: Found | undefined,
-    entryKey: CacheKey,
-    reason: ForwardReason,
-  ): boolean {
+  #forward(asked: Asked, found: Found | undefined, entryKey: CacheKey, reason: ForwardReason): boolean {
+    const { view, downstream } = asked
     let entry = found ?? null
     // A body that can be read once must not be spent on a conditional request.
     if (entry !== null && replayOf(view.opts.body) !== 'always') {

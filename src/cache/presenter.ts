@@ -72,21 +72,16 @@ export class Presenter {
   }
 
   present(view: RequestView, downstream: Downstream, entry: Found, answering: Answering): Serving {
-    const { method } = view.key
     const { handling, facts, isStale = false, wrap = null } = answering
     const { body } = entry
     const length = body instanceof StoredStream ? announcedLength(entry) : sizeOf(body)
-    const presentation = presentationOf(entry, view.headers, method, length, Date.now())
+    const presentation = presentationOf(entry, view, length)
     const head = this.headOf(entry, isStale, handling, presentation)
-    let reader: BodyReader | null = null
-    if (method !== 'HEAD' && presentation.kind === 'whole') {
-      reader = readerOf(body, null)
-      if (wrap !== null) reader = wrap(reader)
-    } else if (method !== 'HEAD' && presentation.kind === 'part') {
-      reader = readerOf(body, presentation.range)
-    } else {
-      discardBody(body)
-    }
+    const range = presentation.kind === 'part' ? presentation.range : null
+    const hasBody = view.key.method !== 'HEAD' && (range !== null || presentation.kind === 'whole')
+    let reader = hasBody ? readerOf(body, range) : null
+    if (reader === null) discardBody(body)
+    else if (wrap !== null && range === null) reader = wrap(reader)
     const served = { head, received: this.receivedWith(head, view), facts, reader }
     // A stream of the store may keep its caller waiting.
     return new Serving(downstream, served, body instanceof StoredStream ? this.#held : undefined)

@@ -18,7 +18,7 @@ const FORMS = [
  * The date in a field as milliseconds since 1970; null if it is absent, repeated or unreadable. `now` decides
  * the century of a year with two digits.
  */
-export function dateField(headers: HeaderObject, name: string, now: number): number | null {
+export function dateField(headers: HeaderObject, name: string, now: number = Date.now()): number | null {
   const text = singleField(headers, name)
   if (text === null) return null
   const lower = trimmed(text).toLowerCase()

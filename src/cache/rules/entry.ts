@@ -39,12 +39,7 @@ const OF_THE_BODY: ReadonlySet<string> = new Set([
 ])
 
 /** The stored form of a response that may be stored. */
-export function entryOf(
-  facts: ResponseFacts,
-  statusMessage: string,
-  request: HeaderObject,
-  rules: CacheSettings,
-): CacheValue {
+export function entryOf(facts: ResponseFacts, request: HeaderObject, rules: CacheSettings): CacheValue {
   const { control } = facts
   const headers = storedHeaders(facts.headers, control)
   const lifetime = lifetimeOf(facts, rules.type, rules.cacheByDefault) ?? 0
@@ -62,7 +57,7 @@ export function entryOf(
   )
   const value: CacheValue = {
     statusCode: facts.statusCode,
-    statusMessage,
+    statusMessage: facts.statusText ?? '',
     headers,
     cacheControlDirectives: control,
     cachedAt,
@@ -97,8 +92,7 @@ function connectionOptions(headers: HeaderObject): Set<string> {
 /** The stored head after a 304: its fields, and those of the 304 that do not describe the body. */
 export function mergedHeaders(
   stored: HeaderObject,
-  received: HeaderObject,
-  responseTime: number,
+  { headers: received, responseTime }: ResponseFacts,
 ): HeaderObject {
   const merged: HeaderObject = { ...stored }
   const named = connectionOptions(received)

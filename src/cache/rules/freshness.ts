@@ -24,7 +24,7 @@ export interface ControlFacts extends Omit<CacheControl, 'directives'> {
 }
 
 /** What is known of a response when its head has arrived. */
-export interface ResponseFacts extends ControlFacts, Pick<Head, 'statusCode' | 'headers'> {
+export interface ResponseFacts extends ControlFacts, Head {
   /** When the request was sent. */
   readonly requestTime: number
   /** When the head arrived. */
@@ -32,11 +32,7 @@ export interface ResponseFacts extends ControlFacts, Pick<Head, 'statusCode' | '
 }
 
 /** Explicit, chosen, or null for a response that has none. */
-export function lifetimeOf(
-  facts: ResponseFacts,
-  type: CacheType,
-  cacheByDefault: number | undefined,
-): number | null {
+export function lifetimeOf(facts: ResponseFacts, type: CacheType, byDefault?: number): number | null {
   const { control, headers, statusCode, responseTime } = facts
   const explicit = (type === 'shared' ? control['s-maxage'] : undefined) ?? control['max-age']
   if (explicit !== undefined) return explicit * SECOND
@@ -52,7 +48,7 @@ export function lifetimeOf(
     if (modified !== null && modified < date) return Math.floor((date - modified) / 10)
   }
   if (control.immutable === true) return YEAR
-  return HEURISTIC_STATUSES.has(statusCode) ? (cacheByDefault ?? null) : null
+  return HEURISTIC_STATUSES.has(statusCode) ? (byDefault ?? null) : null
 }
 
 /** How old the response was when it arrived (RFC 9111 §4.2.3). */

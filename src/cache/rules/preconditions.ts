@@ -1,6 +1,7 @@
 /** Applies a caller's conditions and ranges to a stored response (RFC 9110 §13.2, §14.2). */
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { copyHeaders, fieldLines, fieldText, hasField, singleField, trimmed } from '../../relay/fields.ts'
+import type { RequestView } from '../../relay/request-view.ts'
 import type { Head } from '../../relay/response-source.ts'
 import type { CacheValue } from '../store/cache-store.ts'
 import { dateField } from './date-field.ts'
@@ -33,26 +34,20 @@ const OF_NOT_MODIFIED: readonly string[] = [
 ]
 
 /** How a stored response answers this request. `length` of the body is null if it is not known. */
-export function presentationOf(
-  entry: CacheValue,
-  request: HeaderObject,
-  method: string,
-  length: number | null,
-  now: number,
-): Presentation {
-  if (entry.statusCode === 200 && isUnmodified(entry, request, now)) return NOT_MODIFIED
+export function presentationOf(entry: CacheValue, view: RequestView, length: number | null): Presentation {
+  const { headers: request, key } = view
+  if (entry.statusCode !== 200) return WHOLE
+  if (isUnmodified(entry, request)) return NOT_MODIFIED
   const range = fieldLines(request, 'range')
-  if (typeof range !== 'string' || method !== 'GET' || entry.statusCode !== 200 || length === null)
-    return WHOLE
-  if (!rangeApplies(entry, request)) return WHOLE
-  return partOf(range, length)
+  const isPart = typeof range === 'string' && key.method === 'GET' && length !== null
+  return isPart && rangeApplies(entry, request) ? partOf(range, length) : WHOLE
 }
 
-function isUnmodified(entry: CacheValue, request: HeaderObject, now: number): boolean {
+function isUnmodified(entry: CacheValue, request: HeaderObject): boolean {
   const ifNoneMatch = fieldText(request, 'if-none-match')
   if (ifNoneMatch !== null) return listsTag(ifNoneMatch, entry.etag ?? null)
-  const time = dateField(request, 'if-modified-since', now)
-  const modified = time === null ? null : dateField(entry.headers, 'last-modified', now)
+  const time = dateField(request, 'if-modified-since')
+  const modified = time === null ? null : dateField(entry.headers, 'last-modified')
   return modified !== null && modified <= time!
 }
 
@@ -92,12 +87,10 @@ export function presentedHead(entry: CacheValue, presentation: Presentation): He
   switch (presentation.kind) {
     case 'whole':
       return { statusCode, headers: copyHeaders(entry.headers), statusText }
-    case 'not-modified':
-      return {
-        statusCode: 304,
-        headers: copyHeaders(pick(entry.headers, OF_NOT_MODIFIED)),
-        statusText: 'Not Modified',
-      }
+    case 'not-modified': {
+      const headers = copyHeaders(pick(entry.headers, OF_NOT_MODIFIED))
+      return { statusCode: 304, headers, statusText: 'Not Modified' }
+    }
     case 'part': {
       const headers = copyHeaders(entry.headers)
       const { start, end } = presentation.range

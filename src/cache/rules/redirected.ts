@@ -15,6 +15,8 @@ import { storingRefusal } from './storability.ts'
 import { controlOf } from './targeted-control.ts'
 import { varyValues } from './vary.ts'
 
+type Step = FollowedRedirect & { readonly requestTime: number }
+
 /** A server may redirect by these without saying so in Vary. */
 const CREDENTIALS = ['authorization', 'cookie', 'proxy-authorization']
 
@@ -39,7 +41,7 @@ export function entryAfterRedirects(
   let requestTime = askedAt
   const names = new Set(Object.keys(last.vary ?? {}))
   for (const redirect of followed) {
-    const step = stepOf(redirect, requestTime, view, settings)
+    const step = stepOf({ ...redirect, requestTime }, view, settings)
     if (step === null) return null
     requestTime = redirect.responseTime
     staleAt = Math.min(staleAt, step.staleAt)
@@ -54,18 +56,13 @@ export function entryAfterRedirects(
 }
 
 /** A redirect as it would be stored; null if it would not, or not used without asking. */
-function stepOf(
-  redirect: FollowedRedirect,
-  requestTime: number,
-  view: RequestView,
-  settings: CacheSettings,
-): CacheValue | null {
+function stepOf(redirect: Step, view: RequestView, settings: CacheSettings): CacheValue | null {
   const { headers } = redirect
-  const facts = { ...redirect, requestTime, ...controlOf(headers, settings.targets) }
+  const facts = { ...redirect, statusText: '', ...controlOf(headers, settings.targets) }
   const { control } = facts
   if (control['no-cache'] !== undefined || control.private !== undefined || control['must-revalidate']) {
     return null
   }
-  if (storingRefusal(facts, view.headers, view.control, settings) !== null) return null
-  return entryOf(facts, '', view.headers, settings)
+  if (storingRefusal(facts, view, settings) !== null) return null
+  return entryOf(facts, view.headers, settings)
 }

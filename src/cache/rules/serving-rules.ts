@@ -1,5 +1,6 @@
 /** Whether a stored response answers a request (RFC 9111 §4, RFC 5861, RFC 8246). */
 import type { CacheControlDirectives } from '../../relay/cache-control.ts'
+import type { RequestView } from '../../relay/request-view.ts'
 import type { CacheSettings } from '../options.ts'
 import type { CacheValue } from '../store/cache-store.ts'
 import { type CacheType, SECOND } from './freshness.ts'
@@ -18,13 +19,9 @@ export type Service = 'fresh' | 'stale' | 'while-revalidating' | 'revalidate' | 
  */
 const CLOCK_TOLERANCE = SECOND
 
-export function serviceOf(
-  entry: CacheValue,
-  request: CacheControlDirectives,
-  now: number,
-  type: CacheType,
-): Service {
+export function serviceOf(entry: CacheValue, { control: request }: RequestView, type: CacheType): Service {
   const { cacheControlDirectives: control } = entry
+  const now = Date.now()
   const age = now - entry.cachedAt
   if (age < -CLOCK_TOLERANCE || control['no-cache'] === true) return 'revalidate'
   const isFresh = now < entry.staleAt
@@ -60,16 +57,16 @@ function mustRevalidate(control: CacheControlDirectives, type: CacheType): boole
 /** Whether it may answer for a failed revalidation (RFC 5861 §4). */
 export function servesOnError(
   entry: CacheValue,
-  request: CacheControlDirectives,
-  now: number,
-  { type, staleIfError }: CacheSettings,
+  { control: request }: RequestView,
+  rules: CacheSettings,
 ): boolean {
+  const { type, staleIfError } = rules
   const { cacheControlDirectives: control } = entry
   if (mustRevalidate(control, type) || request['no-cache'] !== undefined) return false
   const own = control['stale-if-error']
   const given = own === undefined ? staleIfError : own * SECOND
   const window = Math.max(given, (request['stale-if-error'] ?? 0) * SECOND)
-  return window > 0 && now - entry.staleAt < window
+  return window > 0 && Date.now() - entry.staleAt < window
 }
 
 /** Server errors for which RFC 5861 §4 lets a stale response serve. */

@@ -1,7 +1,6 @@
 /** Whether a response may be stored (RFC 9111 §3). */
-import type { HeaderObject } from '../../protocol/header-block.ts'
-import type { CacheControlDirectives } from '../../relay/cache-control.ts'
 import { fieldLines, hasAny, hasField, varyNames } from '../../relay/fields.ts'
+import type { RequestView } from '../../relay/request-view.ts'
 import type { CacheSettings } from '../options.ts'
 import { HEURISTIC_STATUSES, initialAge, lifetimeOf, type ResponseFacts } from './freshness.ts'
 import { entityTag } from './validators.ts'
@@ -39,20 +38,18 @@ const UNDERSTOOD: ReadonlySet<number> = new Set([
 /** Those that can fail (RFC 9110 §13.1). */
 const CONDITIONS = ['if-match', 'if-none-match', 'if-unmodified-since']
 
+/** What of a request decides whether its response may be stored. */
+type Asked = Pick<RequestView, 'headers' | 'control'>
+
 /** Null if it may be stored. */
-export function storingRefusal(
-  facts: ResponseFacts,
-  request: HeaderObject,
-  requestControl: CacheControlDirectives,
-  rules: CacheSettings,
-): Refusal | null {
+export function storingRefusal(facts: ResponseFacts, request: Asked, rules: CacheSettings): Refusal | null {
   const { statusCode, headers, control } = facts
   // A 206 is part of a response, and a 304 answers a validator that is not ours.
   if (statusCode < 200 || statusCode === 206 || statusCode === 304) return 'status'
   // Without its conditions or its range, the request would have got another response.
   const causes = statusCode === 416 ? ['range'] : statusCode === 412 ? CONDITIONS : []
-  if (hasAny(request, causes)) return 'status'
-  if (requestControl['no-store'] === true) return 'request-no-store'
+  if (hasAny(request.headers, causes)) return 'status'
+  if (request.control['no-store'] === true) return 'request-no-store'
   const understood = UNDERSTOOD.has(statusCode)
   if (control['must-understand'] === true ? !understood : control['no-store'] === true) {
     return control['must-understand'] === true ? 'must-understand' : 'no-store'
@@ -64,7 +61,7 @@ export function storingRefusal(
   }
   const names = varyNames(headers)
   if (names === null || namesHidden(names, rules.hidden)) return 'vary'
-  if (rules.type === 'shared' && hasField(request, 'authorization') && !facts.isForAllUsers) {
+  if (rules.type === 'shared' && hasField(request.headers, 'authorization') && !facts.isForAllUsers) {
     return 'authorization'
   }
   if (!mayHaveLifetime(facts, rules)) return 'no-lifetime'
@@ -77,10 +74,8 @@ export function storingRefusal(
   return null
 }
 
-function mayHaveLifetime(
-  { statusCode, headers, control, isTargeted }: ResponseFacts,
-  rules: CacheSettings,
-): boolean {
+function mayHaveLifetime(facts: ResponseFacts, rules: CacheSettings): boolean {
+  const { statusCode, headers, control, isTargeted } = facts
   const hasExpires = !isTargeted && hasField(headers, 'expires')
   if (HEURISTIC_STATUSES.has(statusCode)) {
     const speaks = isTargeted || hasAny(headers, ['cache-control', 'last-modified'])

@@ -1,5 +1,5 @@
 /** A store in an SQLite database of the runtime, which several processes may share. */
-import { Buffer } from 'node:buffer'
+import type { Buffer } from 'node:buffer'
 import type { Writable } from 'node:stream'
 import {
   loadFs,
@@ -13,9 +13,9 @@ import { NotSupportedError } from '../../errors.ts'
 import { codeOf } from '../../relay/error-facts.ts'
 import { varyMatches, varyText } from '../rules/vary.ts'
 import { compressed, decompressed } from './body-compression.ts'
-import type { CacheGetResult, CacheKey, CacheValue, WholeStore } from './cache-store.ts'
+import type { CacheGetResult, CacheKey, CacheValue, StoredBody, WholeStore } from './cache-store.ts'
 import { EntryStream } from './entry-stream.ts'
-import { sizeOf } from './found.ts'
+import { blocksOf, sizeOf } from './found.ts'
 import { checkKey, checkValue, completed, storeOptions, urlOf } from './store-arguments.ts'
 import { reportStoreError, type StoreOperation } from './store-errors.ts'
 import { readHead, writeHead } from './stored-head.ts'
@@ -151,9 +151,8 @@ export class SqliteCacheStore implements WholeStore {
   ): void {
     checkKey(key)
     checkValue(entry)
-    const { body = [], ...value } = completed(entry)
-    const blocks =
-      typeof body === 'string' ? [Buffer.from(body)] : Buffer.isBuffer(body) ? [body] : (body ?? [])
+    const { body, ...value } = completed(entry)
+    const blocks = blocksOf(body as StoredBody)!
     if (sizeOf(blocks) > this.#limits.maxEntrySize || this.#limits.maxCount === 0) return
     const packed = compressed(blocks, value.headers, this.#limits.compressThreshold)
     this.#unlessLocked('write', key, () => {

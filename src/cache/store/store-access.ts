@@ -19,6 +19,7 @@ import { blocksOf, type Found } from './found.ts'
 import { StoreAnswers } from './store-answers.ts'
 import { reportStoreError as report, type StoreOperation } from './store-errors.ts'
 import { flawOf } from './stored-check.ts'
+import { withBody } from './stored-head.ts'
 import { discardStream, StoredStream } from './stored-stream.ts'
 import { UnwrittenDeletes } from './unwritten-deletes.ts'
 
@@ -113,7 +114,8 @@ export class StoreAccess {
     const flaw = this.#flawOf(found, key.method)
     // The URL may have been removed while the store looked for it.
     const isHidden = this.#deletes?.hides(key) || this.#deletes?.isTrusted(found) === false
-    if (flaw === null && !isHidden && found.deleteAt > now) return this.#readable(key, found)
+    if (flaw === null && !isHidden && found.deleteAt > now)
+      return withBody(found, blocksOf(found.body) ?? this.#stream(key, found))
     discardStream(found.body)
     if (flaw !== null) {
       report('get', key, new Error(`the stored response is not one: ${flaw}`))
@@ -140,26 +142,6 @@ export class StoreAccess {
       this.delete(key)
     }
     return new StoredStream(found.body as AsyncIterable<Uint8Array>, announced, { onFlaw, onFailure })
-  }
-
-  /** With what may be missing. */
-  #readable(key: CacheKey, found: CacheGetResult): Found {
-    const body = blocksOf(found.body) ?? this.#stream(key, found)
-    const { statusCode, statusMessage, vary, cachedAt, staleAt, deleteAt } = found
-    const { headers, cacheControlDirectives, etag } = found as Partial<CacheValue>
-    // Not a spread: the copy of a copy takes several times the memory.
-    return {
-      statusCode,
-      statusMessage,
-      headers: headers ?? {},
-      vary,
-      etag: etag ?? undefined,
-      cacheControlDirectives: cacheControlDirectives ?? {},
-      cachedAt,
-      staleAt,
-      deleteAt,
-      body,
-    }
   }
 }
 

@@ -1,21 +1,30 @@
-/** A stored response without its body, as text. */
+/** The fields of a stored response, as values and as text. */
 import type { CacheValue } from './cache-store.ts'
 import { flawOfHead } from './stored-check.ts'
 
-const NAMES = [
-  'statusCode',
-  'statusMessage',
-  'headers',
-  'vary',
-  'etag',
-  'cacheControlDirectives',
-  'cachedAt',
-  'staleAt',
-  'deleteAt',
-] as const satisfies readonly (keyof CacheValue)[]
+/**
+ * With what may be missing, and without what is not a part of it. Not a spread: the copy of a copy takes
+ * several times the memory.
+ */
+export function withBody<B>(value: CacheValue, body: B): CacheValue & { body: B } {
+  const { statusCode, statusMessage, vary, cachedAt, staleAt, deleteAt } = value
+  const { headers, cacheControlDirectives, etag } = value as Partial<CacheValue>
+  return {
+    statusCode,
+    statusMessage,
+    headers: headers ?? {},
+    vary,
+    etag: etag ?? undefined,
+    cacheControlDirectives: cacheControlDirectives ?? {},
+    cachedAt,
+    staleAt,
+    deleteAt,
+    body,
+  }
+}
 
 export function writeHead(value: CacheValue): string {
-  return JSON.stringify(Object.fromEntries(NAMES.map((name) => [name, value[name]])))
+  return JSON.stringify(withBody(value, undefined))
 }
 
 /** Null for text that is none: another program may write to the same place. */
