@@ -5,13 +5,14 @@
  * return what the handler returns: nothing, or a promise if its method is an async function.
  */
 import type { Channel } from 'node:diagnostics_channel'
-import type { Duplex } from 'node:stream'
 import { activeContext, type CallContext, captureContext, runIn } from '../base/loop/call-context.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { cancelUnread, destroyStream } from './body-source.ts'
 import type { DispatchController, DispatchHandler } from './dispatch-handler.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
 import { type RequestContext, RequestSpec } from './request-spec.ts'
+
+type HookArguments<K extends keyof DispatchHandler> = Parameters<NonNullable<DispatchHandler[K]>>
 
 export abstract class HandledRequest extends RequestSpec {
   readonly #handler: DispatchHandler
@@ -70,22 +71,11 @@ export abstract class HandledRequest extends RequestSpec {
     return context.runInAsyncScope(handler.onRequestStart!, handler, controller, null)
   }
 
-  protected callBodySent(chunk: string | Uint8Array): unknown {
+  /** A method that most handlers lack, or that is called once at the end. */
+  protected call<K extends keyof DispatchHandler>(name: K, ...args: HookArguments<K>): unknown {
     const handler = this.#handler
-    const { onBodySent } = handler
-    return onBodySent && runIn(this.#callContext, onBodySent, handler, chunk)
-  }
-
-  protected callRequestSent(): unknown {
-    const handler = this.#handler
-    const { onRequestSent } = handler
-    return onRequestSent && runIn(this.#callContext, onRequestSent, handler)
-  }
-
-  protected callResponseStarted(): unknown {
-    const handler = this.#handler
-    const { onResponseStarted } = handler
-    return onResponseStarted && runIn(this.#callContext, onResponseStarted, handler)
+    const method = handler[name] as ((...args: unknown[]) => unknown) | undefined
+    return method && runIn(this.#callContext, method, handler, ...args)
   }
 
   protected callHead(
@@ -123,29 +113,6 @@ export abstract class HandledRequest extends RequestSpec {
     if (context === null) return handler.onResponseEnd?.(controller, trailers)
     const { onResponseEnd } = handler
     return onResponseEnd && context.runInAsyncScope(onResponseEnd, handler, controller, trailers)
-  }
-
-  protected callUpgrade(
-    controller: DispatchController,
-    statusCode: number,
-    headers: HeaderObject,
-    socket: Duplex,
-  ): unknown {
-    const handler = this.#handler
-    return runIn(
-      this.#callContext,
-      handler.onRequestUpgrade!,
-      handler,
-      controller,
-      statusCode,
-      headers,
-      socket,
-    )
-  }
-
-  protected callError(controller: DispatchController | null, error: Error): unknown {
-    const handler = this.#handler
-    return runIn(this.#callContext, handler.onResponseError!, handler, controller ?? undefined, error)
   }
 }
 

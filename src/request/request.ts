@@ -203,7 +203,7 @@ export class Request extends HandledRequest {
     }
     if (this.settled) return
     try {
-      this.#await(this.callBodySent(chunk))
+      this.#await(this.call('onBodySent', chunk))
     } catch (error) {
       this.abort(error)
     }
@@ -215,7 +215,7 @@ export class Request extends HandledRequest {
     if (channels.requestBodySent.hasSubscribers) this.publish(channels.requestBodySent, { request: this })
     if (this.settled) return
     try {
-      this.#await(this.callRequestSent())
+      this.#await(this.call('onRequestSent'))
     } catch (error) {
       this.abort(error)
     }
@@ -225,7 +225,7 @@ export class Request extends HandledRequest {
   onResponseStarted(at: number = now()): void {
     this.timings.firstByte ??= at
     try {
-      this.#await(this.callResponseStarted())
+      this.#await(this.call('onResponseStarted'))
     } catch (error) {
       const host = this.#host
       this.#end(error as Error)
@@ -317,7 +317,7 @@ export class Request extends HandledRequest {
     this.timings.end = now()
     controller.acceptHead(fields)
     try {
-      awaitUpgrade(this.callUpgrade(controller, statusCode, fields.toObject(), socket), socket)
+      awaitUpgrade(this.call('onRequestUpgrade', controller, statusCode, fields.toObject(), socket), socket)
       // It is the caller's now. A peer that resets it must not end a process that does not listen; the error
       // that the caller destroyed it with, thrown in a callback for one, is not ours to hide.
       if (!socket.destroyed) socket.on('error', ignoreError)
@@ -407,7 +407,7 @@ export class Request extends HandledRequest {
   #notifyError(error: Error): void {
     if (channels.requestError.hasSubscribers) this.publish(channels.requestError, { request: this, error })
     try {
-      awaitError(this.callError(this.#controller, error), this.#host)
+      awaitError(this.call('onResponseError', this.#controller ?? undefined, error), this.#host)
     } catch (thrown) {
       this.#host.onHandlerError(thrown)
     }
