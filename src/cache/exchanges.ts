@@ -10,16 +10,10 @@ import { urlOf } from './store/store-arguments.ts'
 const APART_MS = 60_000
 
 /** They ask for something that the response to another request is not. */
-const OWN_ANSWER: readonly string[] = [
-  'authorization',
-  'range',
-  'if-match',
-  'if-none-match',
-  'if-modified-since',
-  'if-unmodified-since',
-  'cache-control',
-  'pragma',
-]
+const OWN_ANSWER: readonly string[] =
+  'authorization range if-match if-none-match if-modified-since if-unmodified-since cache-control pragma'.split(
+    ' ',
+  )
 
 /** A request that is under way. */
 export interface UnderWay {

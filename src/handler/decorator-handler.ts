@@ -6,7 +6,7 @@
 import { defineKind } from '../base/object/kind.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import { toDispatchHandler } from './legacy-handler.ts'
-import { WrappingHandler } from './wrapping-handler.ts'
+import { innerOf, WrappingHandler } from './wrapping-handler.ts'
 
 /**
  * Forwards to the handler given to the constructor; one of the older generation is bridged.
@@ -21,23 +21,19 @@ import { WrappingHandler } from './wrapping-handler.ts'
  * }
  */
 export class DecoratorHandler extends WrappingHandler {
-  readonly #handler: DispatchHandler
-
   constructor(handler: DispatchHandler | LegacyDispatchHandler) {
     if (typeof handler !== 'object' || handler === null) {
       throw new TypeError('handler must be an object')
     }
-    const newer = toDispatchHandler(handler)
-    super(newer)
-    this.#handler = newer
+    super(toDispatchHandler(handler))
   }
 
   onRequestQueued(abort: (reason?: unknown) => void): void {
-    return this.#handler.onRequestQueued?.(abort)
+    return innerOf(this).onRequestQueued?.(abort)
   }
 
   onBodySent(chunk: string | Uint8Array): void {
-    return this.#handler.onBodySent?.(chunk)
+    return innerOf(this).onBodySent?.(chunk)
   }
 }
 

@@ -6,32 +6,25 @@
  */
 // biome-ignore-all lint/correctness/noVoidTypeReturn: a handler may have async functions, and the dispatcher looks at their promises
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
-import { WrappingHandler } from './wrapping-handler.ts'
+import { innerOf, WrappingHandler } from './wrapping-handler.ts'
 
 type BodySentHook = NonNullable<DispatchHandler['onBodySent']>
 
 export abstract class ForwardingHandler extends WrappingHandler {
-  readonly #inner: DispatchHandler
-
-  constructor(inner: DispatchHandler) {
-    super(inner)
-    this.#inner = inner
-  }
-
   get onRequestQueued(): DispatchHandler['onRequestQueued'] {
-    return this.#inner.onRequestQueued === undefined ? undefined : this.#onQueued
+    return innerOf(this).onRequestQueued === undefined ? undefined : this.#onQueued
   }
 
   #onQueued(abort: (reason?: unknown) => void): void {
-    return this.#inner.onRequestQueued?.(abort)
+    return innerOf(this).onRequestQueued?.(abort)
   }
 
   get onBodySent(): BodySentHook {
     // Absent is what undefined means here; the type of an optional method does not allow a getter to say so.
-    return (this.#inner.onBodySent === undefined ? undefined : this.#onBodySent) as BodySentHook
+    return (innerOf(this).onBodySent === undefined ? undefined : this.#onBodySent) as BodySentHook
   }
 
   #onBodySent(chunk: string | Uint8Array): void {
-    return this.#inner.onBodySent?.(chunk)
+    return innerOf(this).onBodySent?.(chunk)
   }
 }

@@ -8,9 +8,16 @@ import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import { answerOlderCalls } from './older-calls.ts'
 
+/** The handler that one of ours wraps. Not a member: a subclass of a program could have one of its name. */
+export let innerOf: (wrapping: WrappingHandler) => DispatchHandler
+
 /** The base of `DecoratorHandler`. It has no field that a subclass of a program could have as well. */
 export abstract class WrappingHandler implements DispatchHandler {
   readonly #inner: DispatchHandler
+
+  static {
+    innerOf = (wrapping) => wrapping.#inner
+  }
 
   constructor(inner: DispatchHandler) {
     this.#inner = inner

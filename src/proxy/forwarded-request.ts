@@ -7,6 +7,7 @@ import type { TargetCheckSettings } from '../net/target-check.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { Attempt } from '../relay/attempt.ts'
 import { HeldCall } from '../relay/held-call.ts'
+import type { PendingSet } from '../relay/pending-set.ts'
 import { type Call, RelayedRequest } from '../relay/relayed-request.ts'
 import { replayOf } from '../relay/replay.ts'
 import type { Head } from '../relay/response-source.ts'
@@ -16,7 +17,6 @@ import { describeError, shownPath } from '../request/error-context.ts'
 import { type FlatHeaders, flatHeaders } from '../request/headers-input.ts'
 import { describeUnsent } from '../request/unsent-error.ts'
 import { checkForward } from './forward-check.ts'
-import type { HeldCalls } from './held-calls.ts'
 import { type Refusal, refusedForward, withProxy } from './proxy-error.ts'
 import type { ProxyHop } from './proxy-hop.ts'
 import { RefusedResponse } from './refused-response.ts'
@@ -31,7 +31,8 @@ export interface ForwardTarget {
 /** How a route forwards. */
 export interface Forwarding {
   readonly hops: readonly ProxyHop[]
-  readonly held: HeldCalls
+  /** Requests that no dispatcher has: a function of the caller has not answered yet. */
+  readonly held: PendingSet<HeldCall>
   /** Null if nothing guards the targets. */
   readonly check: TargetCheckSettings | null
 }

@@ -8,7 +8,7 @@ import { finiteFrom, isFunction, isObject, option, readOptions } from '../option
 import type { HeadersInput } from '../request/dispatch-options.ts'
 import type { Refusal } from './proxy-error.ts'
 import type { ProxyTokenFunction } from './proxy-fields.ts'
-import { type ProxySideOptions, readSides, type Socks5Settings } from './socks5-options.ts'
+import { type ProxySideOptions, readSides, type Socks5Settings, without } from './socks5-options.ts'
 
 /** The answer of a proxy that refused. */
 export type ProxyRefusal = Refusal
@@ -65,24 +65,15 @@ const CHECKS = {
   connectTimeout: option(10e3, finiteFrom(0)),
 }
 
+/** What is not an option of `Agent`, or is for the connections to proxies. */
+const OF_PROXIES = (
+  'uri proxy token auth headers requestTls proxyTls proxyTunnel proxyKeepAlive onProxyResponse ' +
+  'clientFactory connect tls'
+).split(' ')
+
 /** Only own properties count. The proxy itself has been checked before. */
 export function readProxySettings(own: ProxyAgentOptions): ProxySettings {
-  const {
-    uri: _uri,
-    proxy: _proxy,
-    token,
-    auth,
-    headers,
-    requestTls,
-    proxyTls: _proxyTls,
-    proxyTunnel,
-    proxyKeepAlive,
-    onProxyResponse,
-    clientFactory,
-    connect: _connect,
-    tls: _tls,
-    ...agentOptions
-  } = own
+  const { token, auth, headers, requestTls, onProxyResponse = null, clientFactory = null } = own
   if (auth && token) {
     throw new InvalidArgumentError('opts.auth cannot be used in combination with opts.token')
   }
@@ -92,12 +83,12 @@ export function readProxySettings(own: ProxyAgentOptions): ProxySettings {
     headers,
     token,
     auth,
-    onProxyResponse: onProxyResponse ?? null,
-    clientFactory: clientFactory ?? null,
+    onProxyResponse,
+    clientFactory,
     targetCheck: targetCheck(sides.requestTls),
     requestServername: requestTls ? (ownMembers(requestTls).servername ?? null) : undefined,
-    tunnelsAll: proxyTunnel === true,
-    keepsAlive: proxyKeepAlive !== false,
-    agentOptions,
+    tunnelsAll: own.proxyTunnel === true,
+    keepsAlive: own.proxyKeepAlive !== false,
+    agentOptions: without(own, OF_PROXIES),
   }
 }

@@ -11,10 +11,10 @@ import { takesNoMore } from '../dispatcher/lifecycle.ts'
 import { type PoolStats, statsOf } from '../dispatcher/stats.ts'
 import { portOf } from '../guard/place.ts'
 import type { ConnectorOptions } from '../net/connector.ts'
+import { PendingSet } from '../relay/pending-set.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { EndReason } from '../request/end-reason.ts'
 import { ForwardedRequest, type Forwarding, type ForwardTarget } from './forwarded-request.ts'
-import { HeldCalls } from './held-calls.ts'
 import { isHttpProxy, type ProxyAddress } from './proxy-address.ts'
 import { ProxyHop } from './proxy-hop.ts'
 import type { ProxySettings } from './proxy-options.ts'
@@ -44,7 +44,7 @@ export class ProxyRoute {
     const connect = all.length === 0 ? settings.requestTls : tunnelConnector(tunnelHops, settings)
     this.#agent = new Agent({ ...settings.agentOptions, connect })
     const hops = all.filter((hop) => hop instanceof ProxyHop)
-    this.#forwarding = { hops, held: new HeldCalls(), check: settings.targetCheck }
+    this.#forwarding = { hops, held: new PendingSet(), check: settings.targetCheck }
     // A SOCKS proxy forwards nothing.
     this.#forwards = !settings.tunnelsAll && all.length > 0 && this.#socksHops.length === 0
     onMade(this.#agent)
@@ -87,7 +87,11 @@ export class ProxyRoute {
 
   terminate(reason: EndReason, done: () => void): void {
     const error = reason.isCallers ? reason.error : null
-    this.#forwarding.held.fail(reason.error)
+    const { held } = this.#forwarding
+    for (const call of [...held]) {
+      call.fail(reason.error)
+      held.delete(call)
+    }
     endAll(
       [...this.#targetSide, ...this.#proxySide],
       (dispatcher, one) => dispatcher.destroy(error, one),

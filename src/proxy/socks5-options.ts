@@ -55,19 +55,12 @@ const CHECKS = {
   connect: CONNECT,
 }
 
+/** What is not an option of `Agent`, or is for the connections to the proxy. */
+const OF_PROXY = 'username password headers connectTimeout proxyTls requestTls connect tls'.split(' ')
+
 /** Only own properties count. */
 export function readSocks5Settings(own: Socks5ProxyAgentOptions): Socks5Settings {
-  const {
-    username: _username,
-    password: _password,
-    headers: _headers,
-    connectTimeout: _connectTimeout,
-    proxyTls,
-    requestTls,
-    connect: _connect,
-    tls: _tls,
-    ...agentOptions
-  } = own
+  const { proxyTls, requestTls } = own
   const { connectTimeout: timeout } = readOptions(CHECKS, own)
   const { dial, requestTls: toTarget, isH2c } = readSides(own, timeout)
   const limit = option(timeout, finiteFrom(0))
@@ -78,8 +71,13 @@ export function readSocks5Settings(own: Socks5ProxyAgentOptions): Socks5Settings
     requestTls: { ...toTarget, timeout: targetTimeout },
     requestServername: ownMembers(requestTls)?.servername || undefined,
     isH2c,
-    agentOptions,
+    agentOptions: without(own, OF_PROXY),
   }
+}
+
+/** A copy without these properties. */
+export function without(own: AgentOptions, names: readonly string[]): AgentOptions {
+  return Object.fromEntries(Object.entries(own).filter(([name]) => !names.includes(name)))
 }
 
 /** For connections to a proxy and inside its tunnels. `proxyTls` and `requestTls` come before the others. */

@@ -70,6 +70,8 @@ export const DURATIONS = [
 ] as const
 type Duration = (typeof DURATIONS)[number]
 
+type Qualified = 'no-cache' | 'private'
+
 const LEADING_TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+/
 const RESTRICTING = /(?<![\w-])(no-store|no-cache|private)(?![\w-])/gi
 const DIGITS = /^[0-9]+$/
@@ -86,12 +88,9 @@ export interface CacheControl {
   readonly isForAllUsers: boolean
 }
 
-const NOTHING_SAID: CacheControl = { directives: {}, isMalformed: false, isForAllUsers: false }
-
 /** Several lines are one list. */
 export function readCacheControl(value: string | readonly string[] | undefined): CacheControl {
-  if (value === undefined) return { ...NOTHING_SAID, directives: {} }
-  const text = typeof value === 'string' ? value : value.join(',')
+  const text = typeof value === 'string' ? value : (value ?? []).join(',')
   const directives: CacheControlDirectives = {}
   /** Names that came in a form that they do not have. */
   const denied = new Set<string>()
@@ -149,26 +148,21 @@ function addMember(directives: CacheControlDirectives, member: string, denied: S
     return false
   }
   const argument = rest === '' ? null : unquoted(rest.slice(1))
+  const time = seconds(argument)
   switch (name) {
     case 'max-age':
     case 's-maxage':
-      if (seconds(argument) === null) denied.add(name)
-      smallest(directives, name, seconds(argument) ?? 0)
-      break
     case 'stale-while-revalidate':
     case 'stale-if-error':
-      smallest(directives, name, seconds(argument) ?? 0)
+      if (time === null) denied.add(name)
+      smallest(directives, name, time ?? 0)
       break
-    case 'min-fresh': {
-      const least = seconds(argument)
-      if (least !== null) directives[name] = Math.max(least, directives[name] ?? 0)
+    case 'min-fresh':
+      if (time !== null) directives[name] = Math.max(time, directives[name] ?? 0)
       break
-    }
-    case 'max-stale': {
-      const most = argument === null ? Number.POSITIVE_INFINITY : seconds(argument)
-      if (most !== null) smallest(directives, name, most)
+    case 'max-stale':
+      if (time !== null || argument === null) smallest(directives, name, time ?? Number.POSITIVE_INFINITY)
       break
-    }
     case 'no-cache':
     case 'private':
       qualify(directives, name, argument)
@@ -204,22 +198,11 @@ function smallest(directives: CacheControlDirectives, name: Duration, value: num
 /**
  * Limited to the named fields, unless the list is empty or malformed, or the directive also came without one.
  */
-function qualify(
-  directives: CacheControlDirectives,
-  name: 'no-cache' | 'private',
-  argument: string | null,
-): void {
+function qualify(directives: CacheControlDirectives, name: Qualified, argument: string | null): void {
   const names = argument === null ? [] : argument.split(',').map((part) => trimmed(part).toLowerCase())
-  const known = directives[name]
-  if (
-    known === true ||
-    names.length === 0 ||
-    !names.every((part) => LEADING_TOKEN.exec(part)?.[0] === part)
-  ) {
-    directives[name] = true
-  } else {
-    directives[name] = known === undefined ? names : [...known, ...names]
-  }
+  const known = directives[name] ?? []
+  const isList = names.length > 0 && names.every((part) => LEADING_TOKEN.exec(part)?.[0] === part)
+  directives[name] = known === true || !isList ? true : [...known, ...names]
 }
 
 function seconds(argument: string | null): number | null {

@@ -28,49 +28,29 @@ const LOST: ErrorFacts = { fault: 'connection', isFinal: false, isUnsent: false 
 const UNREACHED: ErrorFacts = { ...LOST, isUnsent: true }
 const ORIGIN: ErrorFacts = { fault: 'origin', isFinal: false, isUnsent: false }
 
-export const ERROR_FACTS: ReadonlyMap<string, ErrorFacts> = new Map([
-  ['UND_ERR_ABORT', CALLER],
-  ['UND_ERR_ABORTED', CALLER],
-  ['ABORT_ERR', CALLER],
-  ['UND_ERR_INVALID_ARG', CALLER_UNSENT],
-  ['UND_ERR_NOT_SUPPORTED', CALLER_UNSENT],
-  ['UND_ERR_INVALID_RETURN_VALUE', CALLER],
-  ['UND_ERR_REQ_CONTENT_LENGTH_MISMATCH', CALLER],
-  ['UND_ERR_REQ_BODY_TIMEOUT', CALLER],
-  ['UND_ERR_RES_EXCEEDED_MAX_SIZE', CALLER],
-  ['UND_ERR_WS_MESSAGE_SIZE_EXCEEDED', CALLER],
+/** The codes of each kind of error. */
+const CODES: readonly (readonly [ErrorFacts, string])[] = [
+  [CALLER, 'UND_ERR_ABORT UND_ERR_ABORTED ABORT_ERR UND_ERR_INVALID_RETURN_VALUE'],
+  [CALLER, 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH UND_ERR_REQ_BODY_TIMEOUT'],
+  [CALLER, 'UND_ERR_RES_EXCEEDED_MAX_SIZE UND_ERR_WS_MESSAGE_SIZE_EXCEEDED'],
+  [CALLER_UNSENT, 'UND_ERR_INVALID_ARG UND_ERR_NOT_SUPPORTED'],
   // A request that is under way when its dispatcher is destroyed has it as well.
-  ['UND_ERR_DESTROYED', { ...REFUSED_FOR_GOOD, isUnsent: false }],
-  ['UND_ERR_CLOSED', REFUSED_FOR_GOOD],
-  ['UND_ERR_BLOCKED_ADDRESS', REFUSED_FOR_GOOD],
-  ['UND_ERR_MAX_ORIGINS_REACHED', REFUSED],
-  ['UND_ERR_BPL_MISSING_UPSTREAM', REFUSED],
-  ['UND_ERR_THROTTLED', REFUSED],
-  ['UND_ERR_CIRCUIT_OPEN', { ...ORIGIN, isUnsent: true }],
-  ['UND_ERR_CONNECT_TIMEOUT', UNREACHED],
-  ['UND_ERR_PRX_TLS', UNREACHED],
-  ['UND_ERR_PRX_CONN', UNREACHED],
-  ['ECONNREFUSED', UNREACHED],
-  ['ENOTFOUND', UNREACHED],
-  ['EAI_AGAIN', UNREACHED],
+  [{ ...REFUSED_FOR_GOOD, isUnsent: false }, 'UND_ERR_DESTROYED'],
+  [REFUSED_FOR_GOOD, 'UND_ERR_CLOSED UND_ERR_BLOCKED_ADDRESS'],
+  [REFUSED, 'UND_ERR_MAX_ORIGINS_REACHED UND_ERR_BPL_MISSING_UPSTREAM UND_ERR_THROTTLED'],
+  [{ ...ORIGIN, isUnsent: true }, 'UND_ERR_CIRCUIT_OPEN'],
+  [UNREACHED, 'UND_ERR_CONNECT_TIMEOUT UND_ERR_PRX_TLS UND_ERR_PRX_CONN ECONNREFUSED ENOTFOUND EAI_AGAIN'],
   // A connection that is up can end with these as well, if a router says so.
-  ['ENETDOWN', LOST],
-  ['ENETUNREACH', LOST],
-  ['EHOSTDOWN', LOST],
-  ['EHOSTUNREACH', LOST],
-  ['ECONNRESET', LOST],
-  ['EPIPE', LOST],
-  ['ETIMEDOUT', LOST],
-  ['UND_ERR_SOCKET', LOST],
-  ['UND_ERR_INFO', LOST],
-  ['UND_ERR_HEADERS_TIMEOUT', ORIGIN],
-  ['UND_ERR_BODY_TIMEOUT', ORIGIN],
-  ['UND_ERR_HEADERS_OVERFLOW', ORIGIN],
-  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', ORIGIN],
-  ['UND_ERR_REQ_RETRY', ORIGIN],
-  ['UND_ERR_RESPONSE', ORIGIN],
-  ['UND_ERR_REDIRECT_MAX', { ...ORIGIN, isFinal: true }],
-])
+  [LOST, 'ENETDOWN ENETUNREACH EHOSTDOWN EHOSTUNREACH'],
+  [LOST, 'ECONNRESET EPIPE ETIMEDOUT UND_ERR_SOCKET UND_ERR_INFO'],
+  [ORIGIN, 'UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT UND_ERR_HEADERS_OVERFLOW'],
+  [ORIGIN, 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH UND_ERR_REQ_RETRY UND_ERR_RESPONSE'],
+  [{ ...ORIGIN, isFinal: true }, 'UND_ERR_REDIRECT_MAX'],
+]
+
+export const ERROR_FACTS: ReadonlyMap<string, ErrorFacts> = new Map(
+  CODES.flatMap(([facts, codes]) => codes.split(' ').map((code) => [code, facts] as const)),
+)
 
 /** Families of codes that are too many to name: the parser's, the runtime's HTTP/2 codes, the decoders'. */
 const OF_THE_ORIGIN = /^(?:HPE_|ERR_HTTP2_|Z_|ZSTD_|ERR__ERROR_)/

@@ -14,29 +14,20 @@ import { entityTag } from './validators.ts'
 import { varyValues } from './vary.ts'
 
 /** They belong to one connection, to one proxy, or to the time of one response. */
-const NOT_STORED: ReadonlySet<string> = new Set([
-  'age',
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authentication-info',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'transfer-encoding',
-  'upgrade',
-])
+const NOT_STORED: ReadonlySet<string> = new Set(
+  (
+    'age connection keep-alive proxy-authenticate proxy-authentication-info proxy-authorization ' +
+    'proxy-connection te transfer-encoding upgrade'
+  ).split(' '),
+)
 
 /**
  * A 304 has no content, and what it says about content is often wrong: the body stays as it was stored, in
  * its coding, type and length (RFC 9111 §3.2).
  */
-const OF_THE_BODY: ReadonlySet<string> = new Set([
-  'content-encoding',
-  'content-length',
-  'content-range',
-  'content-type',
-])
+const OF_THE_BODY: ReadonlySet<string> = new Set(
+  'content-encoding content-length content-range content-type'.split(' '),
+)
 
 /** The stored form of a response that may be stored. */
 export function entryOf(facts: ResponseFacts, request: HeaderObject, rules: CacheSettings): CacheValue {

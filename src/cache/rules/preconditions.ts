@@ -23,15 +23,7 @@ const WHOLE: Presentation = { kind: 'whole' }
 const NOT_MODIFIED: Presentation = { kind: 'not-modified' }
 
 /** Fields of a 304 (RFC 9110 §15.4.5) besides those that a cache adds. */
-const OF_NOT_MODIFIED: readonly string[] = [
-  'cache-control',
-  'content-location',
-  'date',
-  'etag',
-  'expires',
-  'last-modified',
-  'vary',
-]
+const OF_NOT_MODIFIED = 'cache-control content-location date etag expires last-modified vary'.split(' ')
 
 /** How a stored response answers this request. `length` of the body is null if it is not known. */
 export function presentationOf(entry: CacheValue, view: RequestView, length: number | null): Presentation {

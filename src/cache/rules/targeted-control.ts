@@ -14,12 +14,9 @@ const BARE_ITEM =
 const PARAMETERS = `(?:; *${KEY}(?:=${BARE_ITEM})?)*`
 const MEMBER = new RegExp(`^(${KEY})(?:=(${BARE_ITEM}))?${PARAMETERS}$`)
 
-const SECONDS: ReadonlySet<string> = new Set([
-  'max-age',
-  's-maxage',
-  'stale-while-revalidate',
-  'stale-if-error',
-])
+const SECONDS: ReadonlySet<string> = new Set(
+  'max-age s-maxage stale-while-revalidate stale-if-error'.split(' '),
+)
 
 /** The first of `targets` that is valid; null if there is none, and Cache-Control counts. */
 function targetedControl(headers: HeaderObject, targets: readonly string[]): CacheControl | null {

@@ -6,13 +6,14 @@ import { endAll } from '../../dispatcher/end-all.ts'
 import { LifecycleDispatcher, takesNoMore } from '../../dispatcher/lifecycle.ts'
 import { reemit } from '../../dispatcher/reemit.ts'
 import { InvalidArgumentError } from '../../errors.ts'
+import { PendingSet } from '../../relay/pending-set.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { HELD } from '../../request/dispatching.ts'
 import type { EndReason } from '../../request/end-reason.ts'
 import { retriedRequest } from './interceptor.ts'
 import { type RetryOptions, type RetrySettings, readRetryOptions } from './options.ts'
-import type { RetriedRequest, RetryOwner } from './retried-request.ts'
+import type { RetriedRequest } from './retried-request.ts'
 
 /**
  * Sends the requests of another dispatcher again when they fail; see `interceptors.retry`.
@@ -25,10 +26,7 @@ export class RetryAgent extends LifecycleDispatcher {
   readonly #dispatcher: Dispatcher
   readonly #settings: RetrySettings
   readonly #dispatch: Dispatch
-  readonly #requests = new Set<RetriedRequest>()
-  readonly #owner: RetryOwner = { onSettled: (request) => this.#onSettled(request) }
-  /** `close()` waits for the requests. */
-  #onEmpty: (() => void) | null = null
+  readonly #requests = new PendingSet<RetriedRequest>()
 
   constructor(dispatcher: Dispatcher, options?: RetryOptions | null) {
     const dispatch: unknown = (dispatcher as Partial<Dispatcher> | null | undefined)?.dispatch
@@ -49,19 +47,14 @@ export class RetryAgent extends LifecycleDispatcher {
     return typeof composedOrigin === 'function' ? composedOrigin.call(this.#dispatcher) : undefined
   }
 
-  #onSettled(request: RetriedRequest): void {
-    this.#requests.delete(request)
-    if (this.#requests.size === 0) this.#onEmpty?.()
-  }
-
   protected override accept(opts: DispatchOptions, handler: DispatchHandler): boolean {
     const call = { opts, handler, dispatch: this.#dispatch, held: this[HELD] }
-    const request = retriedRequest(call, this.#settings, this.#owner)
+    const request = retriedRequest(call, this.#settings, this.#requests)
     this.#requests.add(request)
     try {
       return request.start()
     } catch (error) {
-      this.#onSettled(request)
+      this.#requests.delete(request)
       throw error
     }
   }
@@ -71,16 +64,13 @@ export class RetryAgent extends LifecycleDispatcher {
   }
 
   protected override finish(done: () => void): void {
-    const close = (): void => {
-      this.#onEmpty = null
-      endAll([this.#dispatcher], (dispatcher, ended) => dispatcher.close(ended), done)
-    }
-    if (this.#requests.size === 0) close()
-    else this.#onEmpty = close
+    this.#requests.whenEmpty(() =>
+      endAll([this.#dispatcher], (dispatcher, ended) => dispatcher.close(ended), done),
+    )
   }
 
   protected override terminate(reason: EndReason, done: () => void): void {
-    this.#onEmpty = null
+    this.#requests.whenEmpty(null)
     const error = reason.isCallers ? reason.error : null
     endAll([this.#dispatcher], (dispatcher, ended) => dispatcher.destroy(error, ended), done)
   }

@@ -34,7 +34,7 @@ export class RetryHandler extends ForwardingHandler {
     }
     const opts = withoutPollution({ ...options })
     const settings = readRetryOptions(opts.retryOptions)
-    super(new RetriedRequest({ opts, handler: toDispatchHandler(handler), dispatch }, settings, null).attempt)
+    super(new RetriedRequest({ opts, handler: toDispatchHandler(handler), dispatch }, settings).attempt)
   }
 }
 

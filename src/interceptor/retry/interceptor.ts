@@ -10,7 +10,7 @@ import {
   readRetryOptions,
 } from './options.ts'
 import { optionsToRepeat } from './repeat.ts'
-import { RetriedRequest, type RetryOwner } from './retried-request.ts'
+import { RetriedRequest, type RetriedRequests } from './retried-request.ts'
 
 /**
  * An interceptor that sends a request again when it has failed, or was answered with a status such as 503,
@@ -29,12 +29,8 @@ export function retry(options?: RetryOptions | null): Interceptor {
 }
 
 /** A request with the options of its caller merged over those of the interceptor or the agent. */
-export function retriedRequest(
-  call: Call,
-  settings: RetrySettings,
-  owner: RetryOwner | null = null,
-): RetriedRequest {
+export function retriedRequest(call: Call, settings: RetrySettings, open?: RetriedRequests): RetriedRequest {
   const { retryOptions } = call.opts as RetryDispatchOptions
   const own = retryOptions ? readRetryOptions(retryOptions, settings) : settings
-  return new RetriedRequest({ ...call, opts: optionsToRepeat(call.opts, own) }, own, owner)
+  return new RetriedRequest({ ...call, opts: optionsToRepeat(call.opts, own) }, own, open)
 }

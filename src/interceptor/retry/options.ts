@@ -139,17 +139,11 @@ export interface RetrySettings extends Filled<Omit<RetryOptions, Special>> {
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE', 'QUERY']
 
 /** As long as a caller names no others, what is known about a request decides before them. */
-export const DEFAULT_ERROR_CODES: ReadonlySet<string> = new Set([
-  'ECONNRESET',
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'ENETDOWN',
-  'ENETUNREACH',
-  'EHOSTDOWN',
-  'EHOSTUNREACH',
-  'EPIPE',
-  'UND_ERR_SOCKET',
-])
+export const DEFAULT_ERROR_CODES: ReadonlySet<string> = new Set(
+  'ECONNRESET ECONNREFUSED ENOTFOUND ENETDOWN ENETUNREACH EHOSTDOWN EHOSTUNREACH EPIPE UND_ERR_SOCKET'.split(
+    ' ',
+  ),
+)
 
 const isShare: Check = (value) => finiteFrom(0)(value) && (value as number) <= 1
 // Fewer than none: programs say so to switch retries off.

@@ -22,11 +22,8 @@ import { firstRefusal, PassedResponse } from './passed-response.ts'
 import { askPolicy, decide, GIVE_UP, isUnsent } from './policy.ts'
 import { isRepeatable, optionsOfAttempt } from './repeat.ts'
 
-/** For a dispatcher that waits for its requests. */
-export interface RetryOwner {
-  /** Called when the request is over: no further attempt follows. */
-  onSettled(request: RetriedRequest): void
-}
+/** Those of a dispatcher that waits for them. Each leaves when no further attempt follows. */
+export type RetriedRequests = Set<RetriedRequest>
 
 type State =
   /** An attempt waits in a queue, or runs without a final head. */
@@ -49,7 +46,7 @@ const RESPONDING: State = { at: 'responding' }
 const SETTLED: State = { at: 'settled' }
 
 export class RetriedRequest extends RelayedRequest<RetrySettings> implements Refusable {
-  readonly #owner: RetryOwner | null
+  readonly #open: RetriedRequests | undefined
   /** Only if there is a deadline. */
   readonly #startedAt: number
   readonly #failed = new FailedAttempts()
@@ -57,9 +54,9 @@ export class RetriedRequest extends RelayedRequest<RetrySettings> implements Ref
   /** Null until a final head was passed on. */
   #response: PassedResponse | null = null
 
-  constructor(call: Call, settings: RetrySettings, owner: RetryOwner | null) {
+  constructor(call: Call, settings: RetrySettings, open?: RetriedRequests) {
     super(call, settings)
-    this.#owner = owner
+    this.#open = open
     this.#startedAt = settings.deadline === null ? 0 : now()
     this.begin()
     settings.budget?.onRequest(originKey(call.opts, settings.ownOrigin))
@@ -328,6 +325,6 @@ export class RetriedRequest extends RelayedRequest<RetrySettings> implements Ref
     if (state.at === 'waiting') state.call.release()
     if (state.at === 'waiting' || state.at === 'held') clearTimer(state.timer as NodeJS.Timeout)
     this.held?.delete(this)
-    this.#owner?.onSettled(this)
+    this.#open?.delete(this)
   }
 }
