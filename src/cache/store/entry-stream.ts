@@ -2,7 +2,7 @@
 import { Writable } from 'node:stream'
 import { BodyLog } from '../../relay/body-log.ts'
 import type { CacheKey, CacheValue, WholeStore } from './cache-store.ts'
-import { checkKey, checkValue } from './store-arguments.ts'
+import { checkedUrl } from './store-arguments.ts'
 
 export class EntryStream extends Writable {
   readonly #store: WholeStore
@@ -11,8 +11,7 @@ export class EntryStream extends Writable {
   #log: BodyLog | null = new BodyLog()
 
   constructor(store: WholeStore, key: CacheKey, value: CacheValue) {
-    checkKey(key)
-    checkValue(value)
+    checkedUrl(key, value)
     super()
     this.#store = store
     this.#key = key

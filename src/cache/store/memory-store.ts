@@ -6,7 +6,7 @@ import { varyMatches, varyText } from '../rules/vary.ts'
 import type { CacheGetResult, CacheKey, CacheValue, WholeEntry, WholeStore } from './cache-store.ts'
 import { EntryStream } from './entry-stream.ts'
 import { sizeOf } from './found.ts'
-import { checkKey, checkValue, completed, storeOptions, urlOf } from './store-arguments.ts'
+import { checkedUrl, completed, storeOptions } from './store-arguments.ts'
 
 /** The options of MemoryCacheStore. */
 export interface MemoryCacheStoreOptions {
@@ -68,8 +68,7 @@ export class MemoryCacheStore extends EventEmitter implements WholeStore {
   }
 
   get(key: CacheKey): CacheGetResult | undefined {
-    checkKey(key)
-    const url = urlOf(key)
+    const url = checkedUrl(key)
     const list = this.#byUrl.get(url)
     const kept = list === undefined ? undefined : find(list, key)
     if (kept === undefined) return undefined
@@ -89,10 +88,8 @@ export class MemoryCacheStore extends EventEmitter implements WholeStore {
 
   /** Stores a complete response. */
   set(key: CacheKey, given: WholeEntry): void {
-    checkKey(key)
-    checkValue(given)
+    const url = checkedUrl(key, given)
     const entry = completed(given)
-    const url = urlOf(key)
     const list = this.#byUrl.get(url) ?? []
     const same = varyText(entry.vary)
     const old = list.find((kept) => kept.method === key.method && varyText(kept.entry.vary) === same)
@@ -118,9 +115,7 @@ export class MemoryCacheStore extends EventEmitter implements WholeStore {
 
   /** Replaces everything but the body, unless another response has taken the place of `previous`. */
   update(key: CacheKey, value: CacheValue, previous: CacheValue): void {
-    checkKey(key)
-    checkValue(value)
-    const url = urlOf(key)
+    const url = checkedUrl(key, value)
     // The copies that `get` returns share their parts with what is kept.
     const kept = this.#byUrl.get(url)?.find(({ entry }) => entry.headers === previous.headers)
     if (kept === undefined) return
@@ -131,8 +126,7 @@ export class MemoryCacheStore extends EventEmitter implements WholeStore {
   }
 
   delete(key: CacheKey): void {
-    checkKey(key)
-    this.#forget(urlOf(key))
+    this.#forget(checkedUrl(key))
   }
 
   /** Removes everything. */

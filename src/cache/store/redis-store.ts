@@ -18,7 +18,7 @@ import { OpenStreams } from './open-streams.ts'
 import { PartStream, type StoredParts } from './part-stream.ts'
 import { keyValueClient, type RedisClient } from './redis-client.ts'
 import { RemoteAccess } from './remote-access.ts'
-import { checkKey, checkValue, completed, storeOptions, urlOf } from './store-arguments.ts'
+import { checkedUrl, completed, storeOptions, urlOf } from './store-arguments.ts'
 import { reportStoreError } from './store-errors.ts'
 import { readHead, writeHead } from './stored-head.ts'
 import { UnwrittenDeletes } from './unwritten-deletes.ts'
@@ -85,7 +85,7 @@ export class RedisCacheStore implements CacheStore {
   }
 
   async get(key: CacheKey): Promise<CacheGetResult | undefined> {
-    checkKey(key)
+    checkedUrl(key)
     if (this.#remote.isDown || this.#deletes.hides(key)) return undefined
     const url = this.#urlKey(key)
     const index = await this.#index(url)
@@ -111,8 +111,7 @@ export class RedisCacheStore implements CacheStore {
   }
 
   createWriteStream(key: CacheKey, value: CacheValue): Writable | undefined {
-    checkKey(key)
-    checkValue(value)
+    checkedUrl(key, value)
     if (this.#remote.isDown) return undefined
     const complete = completed(value)
     const url = this.#urlKey(key)
@@ -127,7 +126,7 @@ export class RedisCacheStore implements CacheStore {
   }
 
   async delete(key: CacheKey): Promise<void> {
-    checkKey(key)
+    checkedUrl(key)
     const url = this.#urlKey(key)
     this.#writing.destroy(url)
     await this.#deletes.delete(key)

@@ -16,7 +16,7 @@ import { compressed, decompressed } from './body-compression.ts'
 import type { CacheGetResult, CacheKey, CacheValue, StoredBody, WholeStore } from './cache-store.ts'
 import { EntryStream } from './entry-stream.ts'
 import { blocksOf, sizeOf } from './found.ts'
-import { checkKey, checkValue, completed, storeOptions, urlOf } from './store-arguments.ts'
+import { checkedUrl, completed, storeOptions, urlOf } from './store-arguments.ts'
 import { reportStoreError, type StoreOperation } from './store-errors.ts'
 import { readHead, writeHead } from './stored-head.ts'
 import { UnwrittenDeletes } from './unwritten-deletes.ts'
@@ -115,12 +115,12 @@ export class SqliteCacheStore implements WholeStore {
   }
 
   get(key: CacheKey): CacheGetResult | undefined {
-    checkKey(key)
+    const url = checkedUrl(key)
     if (this.#deletes.hides(key)) return undefined
     // The newest first. Bodies are read when it is known which one is wanted.
     const rows = this.#run(
       `SELECT id, head FROM ${TABLE} WHERE url = ? AND method = ? AND deleteAt > ? ORDER BY id DESC`,
-    ).all(urlOf(key), key.method, Date.now())
+    ).all(url, key.method, Date.now())
     for (const row of rows) {
       const value = readHead(row['head'] as string)
       if (value === null) return this.#discard(key)
@@ -149,8 +149,7 @@ export class SqliteCacheStore implements WholeStore {
     key: CacheKey,
     entry: CacheValue & { body?: readonly Buffer[] | Buffer | string | null | undefined },
   ): void {
-    checkKey(key)
-    checkValue(entry)
+    const url = checkedUrl(key, entry)
     const { body, ...value } = completed(entry)
     const blocks = blocksOf(body as StoredBody)!
     if (sizeOf(blocks) > this.#limits.maxEntrySize || this.#limits.maxCount === 0) return
@@ -162,7 +161,7 @@ export class SqliteCacheStore implements WholeStore {
       const insert = (): void => {
         this.#run(
           `INSERT OR REPLACE INTO ${TABLE} (url, method, variant, head, body, encoding, deleteAt) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-        ).run(urlOf(key), key.method, variant, writeHead(value), packed.body, packed.encoding, value.deleteAt)
+        ).run(url, key.method, variant, writeHead(value), packed.body, packed.encoding, value.deleteAt)
       }
       // One statement where that is enough: other processes wait for less.
       if (replaced.length === 0) insert()
@@ -210,13 +209,12 @@ export class SqliteCacheStore implements WholeStore {
 
   /** Replaces everything but the body, unless another response has taken the place of `previous`. */
   update(key: CacheKey, value: CacheValue, previous: CacheValue): void {
-    checkKey(key)
-    checkValue(value)
+    const url = checkedUrl(key, value)
     this.#unlessLocked('update', key, () => {
       this.#run(`UPDATE ${TABLE} SET head = ?, deleteAt = ? WHERE url = ? AND method = ? AND head = ?`).run(
         writeHead(completed(value)),
         value.deleteAt,
-        urlOf(key),
+        url,
         key.method,
         writeHead(previous),
       )
@@ -224,7 +222,7 @@ export class SqliteCacheStore implements WholeStore {
   }
 
   delete(key: CacheKey): void {
-    checkKey(key)
+    checkedUrl(key)
     // One that has to wait is remembered, and the URL is a miss until then.
     this.#unlessLocked('delete', key, () => this.#deletes.delete(key))
   }

@@ -1,21 +1,21 @@
 /** Reads the arguments of the stores of the library, which may be used without the interceptor. */
 import { ownMembers } from '../../base/object/own-options.ts'
+import { typeName } from '../../options.ts'
 import type { CacheKey, CacheValue } from './cache-store.ts'
 
-const OF_KEY = Object.entries({ origin: 'string', method: 'string', path: 'string' })
-const MAYBE_OF_KEY = Object.entries({ headers: 'object' })
+/** What `typeof` may say about each member; the first is named in the error. */
+const STRING = ['string']
+const NUMBER = ['number']
+const MAYBE_STRING = ['string', 'undefined']
+const MAYBE_OBJECT = ['object', 'undefined']
+const OF_KEY = Object.entries({ origin: STRING, method: STRING, path: STRING, headers: MAYBE_OBJECT })
+const OF_TIMES = { statusCode: NUMBER, cachedAt: NUMBER, staleAt: NUMBER, deleteAt: NUMBER }
+const OF_FIELDS = { headers: MAYBE_OBJECT, cacheControlDirectives: MAYBE_OBJECT, vary: MAYBE_OBJECT }
 const OF_VALUE = Object.entries({
-  statusCode: 'number',
-  cachedAt: 'number',
-  staleAt: 'number',
-  deleteAt: 'number',
-})
-const MAYBE_OF_VALUE = Object.entries({
-  statusMessage: 'string',
-  headers: 'object',
-  cacheControlDirectives: 'object',
-  vary: 'object',
-  etag: 'string',
+  ...OF_TIMES,
+  statusMessage: MAYBE_STRING,
+  ...OF_FIELDS,
+  etag: MAYBE_STRING,
 })
 
 /** The options of a store; `limits` are the defaults of those that are non-negative integers. */
@@ -36,16 +36,11 @@ export function storeOptions<T extends object, L extends keyof T & string>(
   return own
 }
 
-export function checkKey(key: CacheKey): void {
-  expect('key', key, 'object')
-  expectAll('key', key, OF_KEY, false)
-  expectAll('key', key, MAYBE_OF_KEY, true)
-}
-
-export function checkValue(value: CacheValue): void {
-  expect('value', value, 'object')
-  expectAll('value', value, OF_VALUE, false)
-  expectAll('value', value, MAYBE_OF_VALUE, true)
+/** The URL of a key that has all it needs, as the value has, if there is one. */
+export function checkedUrl(key: CacheKey, ...values: readonly CacheValue[]): string {
+  expectAll('key', key, OF_KEY)
+  for (const value of values) expectAll('value', value, OF_VALUE)
+  return urlOf(key)
 }
 
 /** The same value with what may be missing. */
@@ -62,19 +57,14 @@ export function urlOf({ origin, path }: CacheKey): string {
   return `${path} ${origin}`
 }
 
-function expectAll(
-  of: string,
-  record: object,
-  types: readonly (readonly [string, string])[],
-  mayLack: boolean,
-): void {
-  for (const [name, type] of types) {
+function expectAll(what: string, record: object, members: readonly (readonly [string, string[]])[]): void {
+  if (typeName(record) !== 'object') throw wrong(what, 'object', record)
+  for (const [name, types] of members) {
     const value = (record as Record<string, unknown>)[name]
-    if (value !== undefined || !mayLack) expect(`${of}.${name}`, value, type)
+    if (!types.includes(typeName(value))) throw wrong(`${what}.${name}`, types[0]!, value)
   }
 }
 
-function expect(what: string, value: unknown, type: string): void {
-  const actual = value === null ? 'null' : typeof value
-  if (actual !== type) throw new TypeError(`expected ${what} to be ${type}, got ${actual}`)
+function wrong(what: string, type: string, value: unknown): TypeError {
+  return new TypeError(`expected ${what} to be ${type}, got ${typeName(value)}`)
 }

@@ -41,8 +41,8 @@ export function deduplicate(options?: DeduplicateOptions): Interceptor {
 class Deduplicator implements DeduplicateHost {
   readonly dispatch: Dispatch
   readonly settings: DeduplicateSettings
-  /** Those that others may join. */
-  readonly #open = new Map<string, SharedExchange>()
+  /** The last one of each key. */
+  readonly #running = new Map<string, SharedExchange>()
   #underWay = 0
   readonly #terms = new OwnTerms()
   readonly #ownOrigin: string | undefined
@@ -70,30 +70,20 @@ class Deduplicator implements DeduplicateHost {
     if (view === null) return this.dispatch(request, handler)
     const key = sharedKey(view, this.settings, this.#terms)
     if (key === null) return this.dispatch(view.opts, handler)
-    const running = this.#open.get(key)
+    const running = this.#running.get(key)
     const downstream = new Downstream(handler, true)
-    if (running === undefined) return new SharedExchange(this, key, downstream, view.opts).send()
-    running.join(downstream, view.opts)
-    return true
+    if (running?.isOpen) return running.join(downstream, view.opts)
+    const exchange = new SharedExchange(this, downstream, view.opts, (over) => {
+      if (this.#running.get(key) === over) this.#running.delete(key)
+      this.#count(key, 'removed')
+    })
+    this.#running.set(key, exchange)
+    this.#count(key, 'added')
+    return exchange.send()
   }
 
-  add(key: string, exchange: SharedExchange): void {
-    this.#open.set(key, exchange)
-    this.#underWay++
-    this.#publish(key, 'added')
-  }
-
-  close(key: string, exchange: SharedExchange): void {
-    if (this.#open.get(key) === exchange) this.#open.delete(key)
-  }
-
-  remove(key: string, exchange: SharedExchange): void {
-    this.close(key, exchange)
-    this.#underWay--
-    this.#publish(key, 'removed')
-  }
-
-  #publish(key: string, type: 'added' | 'removed'): void {
+  #count(key: string, type: 'added' | 'removed'): void {
+    this.#underWay += type === 'added' ? 1 : -1
     const { pendingRequests } = channels
     if (pendingRequests.hasSubscribers) pendingRequests.publish({ size: this.#underWay, key, type })
   }

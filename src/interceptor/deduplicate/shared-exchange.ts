@@ -22,23 +22,17 @@ import type { DeduplicateSettings } from './options.ts'
 export interface DeduplicateHost {
   readonly dispatch: Dispatch
   readonly settings: DeduplicateSettings
-  /** Others may join it. */
-  add(key: string, exchange: SharedExchange): void
-  /** None joins it from now on. */
-  close(key: string, exchange: SharedExchange): void
-  /** It is over. */
-  remove(key: string, exchange: SharedExchange): void
 }
 
 /**
  * - `waiting`: no final head yet.
- * - `head`: it has come, and nothing of the body.
+ * - `head`: it has come, and nothing of the body. `isOwn`: it is for the caller alone whose request was sent.
  * - `body`: `log` is null if there is only one caller.
  * - `over`: ended, failed or given up.
  */
 type State =
   | { readonly at: 'waiting' | 'over' }
-  | { readonly at: 'head'; readonly head: Head }
+  | { readonly at: 'head'; readonly head: Head; readonly isOwn: boolean }
   | { readonly at: 'body'; readonly log: BodyLog | null }
 
 type Caller = Sharer<DispatchOptions>
@@ -50,7 +44,7 @@ export class SharedExchange implements AttemptOwner, AttemptProgress, SharedOwne
   readonly wantsBodySent = false
   readonly #host: DeduplicateHost
   /** Null for a request that others cannot join. */
-  readonly #key: string | null
+  readonly #onOver: ((exchange: SharedExchange) => void) | null
   readonly #attempt = new Attempt(this, this)
   readonly #shared = new SharedResponse<DispatchOptions>(this)
   /** The caller whose request is sent. */
@@ -59,14 +53,23 @@ export class SharedExchange implements AttemptOwner, AttemptProgress, SharedOwne
   #state: State = { at: 'waiting' }
   #trailers: HeaderObject = {}
 
-  constructor(host: DeduplicateHost, key: string | null, downstream: Downstream, opts: DispatchOptions) {
+  constructor(
+    host: DeduplicateHost,
+    downstream: Downstream,
+    opts: DispatchOptions,
+    onOver: ((exchange: SharedExchange) => void) | null,
+  ) {
     this.#host = host
-    this.#key = key
+    this.#onOver = onOver
     this.#first = this.#shared.add(downstream, opts)
   }
 
+  /** Others may join it. */
+  get isOpen(): boolean {
+    return this.#state.at === 'waiting' || (this.#state.at === 'head' && !this.#state.isOwn)
+  }
+
   send(): boolean {
-    if (this.#key !== null) this.#host.add(this.#key, this)
     try {
       return this.#attempt.send(this.#host.dispatch, this.#first.request)
     } catch (error) {
@@ -75,13 +78,14 @@ export class SharedExchange implements AttemptOwner, AttemptProgress, SharedOwne
     }
   }
 
-  join(downstream: Downstream, opts: DispatchOptions): void {
+  join(downstream: Downstream, opts: DispatchOptions): true {
     const caller = this.#shared.add(downstream, opts)
     downstream.announce()
     // Not within `dispatch()`: a handler is never called before its caller has the return value.
     void RESOLVED.then(() => {
       if (this.#attempt.controller !== null && this.#shared.callers.includes(caller)) this.#catchUp(caller)
     })
+    return true
   }
 
   #catchUp(caller: Caller): void {
@@ -122,16 +126,16 @@ export class SharedExchange implements AttemptOwner, AttemptProgress, SharedOwne
       // What follows would be read as one body with what came before.
       if (this.#state.at !== 'waiting')
         throw new RequestAbortedError('Request aborted: the response has two heads')
-      this.#state = { at: 'head', head }
-      if (dependsOnExcluded(head.headers, this.#host.settings)) apart = this.#separate()
+      const isOwn = dependsOnExcluded(head.headers, this.#host.settings)
+      this.#state = { at: 'head', head, isOwn }
+      if (isOwn) apart = this.#separate()
     }
     for (const caller of this.#shared.callers) caller.show(head, attempt)
     for (const caller of apart) this.#sendAlone(caller)
   }
 
-  /** The response is for the caller alone whose request was sent. Returns the others. */
+  /** Returns the callers that do not get the response. */
   #separate(): Caller[] {
-    this.#close()
     const apart = this.#shared.takeAllBut(this.#first)
     if (this.#shared.callers.length === 0) this.onUnwanted(undefined)
     else this.onFlow()
@@ -140,7 +144,7 @@ export class SharedExchange implements AttemptOwner, AttemptProgress, SharedOwne
 
   #sendAlone({ downstream, request }: Caller): void {
     if (downstream.settled) return
-    downstream.contain(() => void new SharedExchange(this.#host, null, downstream, request).send())
+    downstream.contain(() => void new SharedExchange(this.#host, downstream, request, null).send())
   }
 
   onData(_attempt: Attempt, chunk: Buffer): void {
@@ -168,7 +172,6 @@ export class SharedExchange implements AttemptOwner, AttemptProgress, SharedOwne
   #body(): BodyLog | null {
     if (this.#state.at !== 'head') return this.#state.at === 'body' ? this.#state.log : null
     const { head } = this.#state
-    this.#close()
     const { callers } = this.#shared
     const log = callers.length > 1 ? new BodyLog() : null
     this.#state = { at: 'body', log }
@@ -216,14 +219,9 @@ export class SharedExchange implements AttemptOwner, AttemptProgress, SharedOwne
     if (thrown !== null) throw thrown.error
   }
 
-  /** None joins it from now on. */
-  #close(): void {
-    if (this.#key !== null) this.#host.close(this.#key, this)
-  }
-
   #finish(): void {
     if (this.#state.at === 'over') return
     this.#state = { at: 'over' }
-    if (this.#key !== null) this.#host.remove(this.#key, this)
+    this.#onOver?.(this)
   }
 }

@@ -21,7 +21,7 @@ import {
 } from '../../relay/response-facts.ts'
 import type { Head } from '../../relay/response-source.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import { redirectContext, VisitedUrls } from './context.ts'
+import { redirectContext, urlOf, type Visited, visited } from './context.ts'
 import { dropsBody, locationOf, nextRequest, targetOf } from './next-request.ts'
 import type { RedirectSettings } from './options.ts'
 
@@ -33,7 +33,8 @@ interface Next {
 
 export class RedirectedRequest extends RelayedRequest<RedirectSettings> {
   readonly #own: OwnOrigin
-  #urls: VisitedUrls
+  /** All requests so far. */
+  #requests: readonly Visited[]
   #followed: readonly FollowedRedirect[] = NONE_FOLLOWED
   /** Of the dispatcher below. */
   #context: unknown = null
@@ -43,12 +44,12 @@ export class RedirectedRequest extends RelayedRequest<RedirectSettings> {
   constructor(call: Call, settings: RedirectSettings, own: OwnOrigin) {
     super(call, settings)
     this.#own = own
-    this.#urls = new VisitedUrls(call.opts, own, null)
+    this.#requests = [visited(call.opts, own)]
   }
 
   override onStarted({ controller }: Attempt, context: unknown): void {
     this.#context = context
-    this.downstream.start(redirectContext(context, this.#urls), controller)
+    this.downstream.start(redirectContext(context, this.#requests), controller)
   }
 
   override onHead(attempt: Attempt, head: Head): void {
@@ -71,7 +72,7 @@ export class RedirectedRequest extends RelayedRequest<RedirectSettings> {
   /** Null if the caller gets this response. What it throws fails the request. */
   #nextAfter({ statusCode, headers }: Head): Next | null {
     const location = locationOf(statusCode, headers)
-    const from = location === null ? null : this.#urls.last
+    const from = location === null ? null : urlOf(this.#requests.at(-1)!)
     if (location === null || from === null) return null
     const opts = this.opts
     if (!dropsBody(statusCode, opts.method) && replayOf(opts.body) !== 'always') return null
@@ -126,7 +127,7 @@ export class RedirectedRequest extends RelayedRequest<RedirectSettings> {
     this.#redirect = null
     this.opts = opts
     this.#followed = [...this.#followed, after]
-    this.#urls = new VisitedUrls(opts, this.#own, this.#urls)
+    this.#requests = [...this.#requests, visited(opts, this.#own)]
     try {
       this.begin(this.downstream, true).send(this.dispatch!, opts)
     } catch (error) {

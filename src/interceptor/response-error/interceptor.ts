@@ -106,20 +106,14 @@ function described(error: ResponseError, opts: DispatchOptions): ResponseError {
   const origin = logicalOrigin(opts)
   // A dispatcher with an origin of its own takes no notice of another one, valid or not.
   const shown = origin !== undefined && URL.canParse(String(origin)) ? new URL(origin).origin : ''
-  error.method = method
-  error.origin = shown
-  error.path = shownPath(path)
   // The server has answered, so it may have acted.
-  error.retrySafety = 'idempotent-only'
+  Object.assign(error, { method, origin: shown, path: shownPath(path), retrySafety: 'idempotent-only' })
   const { stack } = error
   const line = `${error.name}: ${error.message}`
   if (typeof stack === 'string' && stack.startsWith(line)) {
     const request = `${method} ${shown}${error.path} answered ${error.statusCode}`
-    Object.defineProperty(error, 'stack', {
-      value: `${line} (${request})${stack.slice(line.length)}`,
-      writable: true,
-      configurable: true,
-    })
+    const value = `${line} (${request})${stack.slice(line.length)}`
+    Object.defineProperty(error, 'stack', { value, writable: true, configurable: true })
   }
   return error
 }
