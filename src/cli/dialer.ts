@@ -15,7 +15,7 @@ import {
   type EnvHttpProxyAgentOptions,
   Pool,
 } from '../index.ts'
-import { ExchangeError } from './failure.ts'
+import { exchangeError } from './failure.ts'
 import type { Options } from './options.ts'
 import type { Dial } from './phases.ts'
 import { openProxied, type ProxyFacts, watchConnections } from './proxied-dialer.ts'
@@ -23,11 +23,7 @@ import { openProxied, type ProxyFacts, watchConnections } from './proxied-dialer
 export type ConnectionReport = Readonly<ReturnType<typeof factsOf>>
 
 /** PEM files that were named, read. */
-export interface TlsFiles {
-  readonly ca?: Buffer
-  readonly cert?: Buffer
-  readonly key?: Buffer
-}
+export type TlsFiles = Readonly<Partial<Record<'ca' | 'cert' | 'key', Buffer>>>
 
 /** The library's own. */
 const CONNECT_TIMEOUT = 10_000
@@ -113,10 +109,10 @@ export class Dialer {
   }
 
   /** Returns why the connection cannot be used; null if it can. */
-  #note(socket: Socket, dial: Dial, proxy: ProxyFacts | null): ExchangeError | null {
+  #note(socket: Socket, dial: Dial, proxy: ProxyFacts | null): Error | null {
     const facts = factsOf(socket, this.#options, proxy)
     if (this.#options.http2 && facts.protocol !== 'h2') {
-      return new ExchangeError('WRONG_PROTOCOL', 'the server did not choose HTTP/2')
+      return exchangeError('WRONG_PROTOCOL', 'the server did not choose HTTP/2')
     }
     this.connections.push(facts)
     this.dial = dial

@@ -12,10 +12,10 @@ import {
   type RedirectContext,
   type Timings,
 } from '../index.ts'
-import type { ConnectionReport, Dialer } from './dialer.ts'
+import type { Dialer } from './dialer.ts'
 import { deadline, type Failure, failureOf, type Stage } from './failure.ts'
 import type { Options } from './options.ts'
-import { type Phases, phasesOf } from './phases.ts'
+import { phasesOf } from './phases.ts'
 import { type Field, redact } from './secrets.ts'
 
 export type { Field }
@@ -28,39 +28,20 @@ export interface Outgoing extends Pick<Options, 'url' | 'timeout' | 'retry' | 'l
   readonly jar: CookieJar | null
 }
 
-export interface Incoming {
-  readonly status: number
-  readonly statusText: string
-  readonly headers: readonly Field[]
-  trailers: readonly Field[]
-  /** Bytes of the body as received. */
-  size: number
-  /** The beginning of the body, or all of it. */
-  body: Buffer
-}
-
-export const EMPTY_RESPONSE: Incoming = {
+export const EMPTY_RESPONSE = {
   status: 0,
   statusText: '',
-  headers: [],
-  trailers: [],
+  headers: [] as readonly Field[],
+  trailers: [] as readonly Field[],
+  /** Bytes of the body as received. */
   size: 0,
+  /** The beginning of the body, or all of it. */
   body: Buffer.alloc(0),
 }
 
-export interface Exchange {
-  readonly startedAt: Date
-  /** Headers as sent, but without credentials. */
-  readonly request: Outgoing
-  /** Headers as sent, for an archive that is to have everything. */
-  readonly sent: readonly Field[]
-  /** Informational responses that came before. */
-  readonly early: readonly { readonly status: number; readonly headers: readonly Field[] }[]
-  readonly response: Incoming | null
-  readonly connection: ConnectionReport | null
-  readonly phases: Phases | null
-  readonly failure: Failure | null
-}
+export type Incoming = typeof EMPTY_RESPONSE
+
+export type Exchange = Readonly<Awaited<ReturnType<typeof exchange>>>
 
 export interface Reception {
   /** Bytes of the body to keep. */
@@ -83,9 +64,10 @@ export function requestOptions({ url, method, headers, body }: Outgoing) {
 }
 
 /** Sends it and takes the response. Never throws: an error is a `failure`. */
-export async function exchange(dialer: Dialer, outgoing: Outgoing, reception: Reception): Promise<Exchange> {
+export async function exchange(dialer: Dialer, outgoing: Outgoing, reception: Reception) {
   const { url, method, headers, body, timeout } = outgoing
   const startedAt = new Date()
+  /** Informational responses. */
   const early: { status: number; headers: Field[] }[] = []
   const probe = probeSentHead(dialer, method, body)
   const limit = timeout && deadline(timeout)
@@ -124,6 +106,7 @@ export async function exchange(dialer: Dialer, outgoing: Outgoing, reception: Re
   dialer.end()
   return {
     startedAt,
+    // Without credentials; `sent` has them, for an archive that is to have everything.
     request: { ...outgoing, url: final, method: probe.last.method ?? method, headers: sent.map(redact) },
     sent,
     early,

@@ -11,20 +11,15 @@ export type Stage = 'connecting' | 'waiting for the response' | 'receiving the b
 export type Failure = Readonly<ReturnType<typeof failureOf>>
 
 /** A failure that the command itself detects. */
-export class ExchangeError extends Error {
-  readonly code: 'TIMEOUT' | 'WRONG_PROTOCOL'
-
-  constructor(code: ExchangeError['code'], message: string) {
-    super(message)
-    this.code = code
-  }
+export function exchangeError(code: 'TIMEOUT' | 'WRONG_PROTOCOL', message: string): Error {
+  return Object.assign(new Error(message), { code })
 }
 
 /** Gives a request up when its time is over. The timer keeps the process alive: it is to be cleared. */
 export function deadline(milliseconds: number): { readonly signal: AbortSignal; clear(): void } {
   const abort = new AbortController()
   const message = `no complete response within ${milliseconds / 1000} s`
-  const timer = setTimeout(() => abort.abort(new ExchangeError('TIMEOUT', message)), milliseconds)
+  const timer = setTimeout(() => abort.abort(exchangeError('TIMEOUT', message)), milliseconds)
   return { signal: abort.signal, clear: () => clearTimeout(timer) }
 }
 

@@ -15,13 +15,12 @@ const duration = (value: number | null | undefined): number =>
 const named = ([name, value]: readonly [string, string]): object => ({ name, value })
 
 /** How fields, parameters and the URL are shown. */
-interface Shown {
-  field(field: Field): Field
-  parameter(pair: Field): Field
-  url(url: string): string
+type Shown = typeof AS_SENT
+const AS_SENT = {
+  field: (field: Field) => field,
+  parameter: (pair: Field) => pair,
+  url: (url: string) => url,
 }
-
-const AS_SENT: Shown = { field: (field) => field, parameter: (pair) => pair, url: (url) => url }
 /** People attach archives to reports of bugs. */
 const WITHOUT_SECRETS: Shown = { field: redactArchived, parameter: redactParameter, url: redactUrls }
 

@@ -15,13 +15,6 @@ export interface ProxyFacts {
   readonly rule: string
 }
 
-export interface ProxiedAgent {
-  readonly agent: EnvHttpProxyAgent
-  readonly proxy: ProxyFacts
-  /** The host that connections are opened to, as the channels name it. */
-  readonly host: string
-}
-
 /**
  * Null: the URL is reached directly.
  *
@@ -31,7 +24,7 @@ export function openProxied(
   options: Options,
   more: EnvHttpProxyAgentOptions,
   authorities: Buffer | null,
-): ProxiedAgent | null {
+): { agent: EnvHttpProxyAgent; proxy: ProxyFacts; host: string } | null {
   const { url, proxy: given, noproxy, h2c } = options
   if (options['unix-socket'] !== undefined) return null
   const settings: EnvHttpProxyAgentOptions = {
@@ -51,6 +44,7 @@ export function openProxied(
     // Only for an https: proxy: to a SOCKS proxy any object would mean TLS.
     agent: needsAuthorities ? makeAgent({ ...settings, proxyTls: { ca: authorities } }) : agent,
     proxy: { uri: proxy, rule: given === undefined ? rule : '--proxy' },
+    // That connections are opened to, as the channels name it.
     host: isForwarded ? new URL(proxy).host : url.host,
   }
 }
