@@ -130,11 +130,10 @@ export class Guard {
   #aboutLocalName({ name, ...host }: Host): Reason | null {
     const { allow, policy } = this.#settings
     if (policy === 'any' || findEntry(allow, { name, ...host }) !== null) return null
-    const labels = name!.split('.')
     if (endsInNumber(name!)) return NOT_AN_ADDRESS
     const ending = LOCAL_ENDINGS.find((each) => name === each || name!.endsWith(`.${each}`))
     if (ending !== undefined) return { rule: 'local-name', entry: `.${ending}` }
-    return labels.length === 1 ? { rule: 'local-name', entry: null } : null
+    return !name!.includes('.') ? { rule: 'local-name', entry: null } : null
   }
 
   /** A promise is true in a condition: a check that has become asynchronous would allow everything. */
@@ -154,7 +153,6 @@ export class Guard {
   }
 }
 
-const DOT = 0x2e
 const NOT_AN_ADDRESS: Reason = { rule: 'invalid-address', entry: null }
 
 export function blockedError({ rule, cause, ...details }: Refusal): BlockedAddressError {
@@ -182,7 +180,7 @@ function asciiOf(hostname: string): string {
 /** The name may be a stranger's: a regular expression would need quadratic time for many dots. */
 function withoutLastDots(name: string): string {
   let end = name.length
-  while (end > 0 && name.charCodeAt(end - 1) === DOT) end--
+  while (name[end - 1] === '.') end--
   return name.slice(0, end)
 }
 

@@ -26,7 +26,7 @@ export interface HostEntry {
   readonly addresses: IpSet | null
 }
 
-const MAX_PORT = 65_535
+export const MAX_PORT = 65_535
 /** One label of a name, also of one that is not a host name by the letter, such as `_x` (RFC 2181 §11). */
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?$/
 

@@ -11,7 +11,7 @@ import {
   option,
   readOptions,
 } from '../options.ts'
-import { type HostEntry, readHostEntry } from './host-entry.ts'
+import { type HostEntry, MAX_PORT, readHostEntry } from './host-entry.ts'
 
 /** What is refused unless the lists decide otherwise. */
 export type GuardPolicy = 'public-only' | 'any'
@@ -60,8 +60,6 @@ export interface GuardSettings {
   readonly strict: boolean
   readonly resolve: boolean
 }
-
-const MAX_PORT = 65_535
 
 const isPort: Check = (port) => integerFrom(1)(port) && (port as number) <= MAX_PORT
 

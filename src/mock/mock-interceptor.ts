@@ -19,10 +19,7 @@ import {
   type UpgradeAcceptor,
 } from './reply/reply.ts'
 import { readReplyFields } from './reply/reply-fields.ts'
-import { count, FAULTS, type WireFault, type WireScript } from './wire/wire-step.ts'
-
-/** The runtime turns a longer delay into 1 ms. */
-const LONGEST_DELAY = 2 ** 31 - 1
+import { count, FAULTS, LONGEST_DELAY, type WireFault, type WireScript } from './wire/wire-step.ts'
 
 /** How often a reply is given, and when. Returned by `reply()` and its siblings. */
 export class MockScope<_TData = unknown> {

@@ -22,11 +22,7 @@ export function definitionSite(above: (...args: never[]) => unknown): Definition
 
 /** `test/pay.test.js:14:6`, relative to the working directory; null if the stack has no such place. */
 export function placeOf(site: DefinitionSite): string | null {
-  const { stack } = site
-  if (typeof stack !== 'string') return null
-  const frame = stack.split('\n').find((line) => /:\d+:\d+\)?$/.test(line))
-  const place =
-    frame === undefined ? undefined : /\(?((?:file:\/\/|[A-Za-z]:)?[^()\s]*:\d+:\d+)\)?$/.exec(frame)?.[1]
+  const place = /((?:file:\/\/|[A-Za-z]:)?[^()\s]*:\d+:\d+)\)?$/m.exec(String(site.stack))?.[1]
   if (place === undefined) return null
   const path = place.startsWith('file://') ? decodeURI(place.slice('file://'.length)) : place
   const folder = `${process.cwd()}/`

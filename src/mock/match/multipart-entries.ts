@@ -7,8 +7,8 @@ const CRLF = '\r\n'
 /** Name, file name or null, and content as latin1. Null for bytes that are not such an encoding. */
 export type FormEntry = readonly [name: string, fileName: string | null, content: string]
 
-export function multipartEntries(bytes: Uint8Array): FormEntry[] | null {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+export function multipartEntries(bytes: Buffer): FormEntry[] | null {
+  const text = bytes.toString('latin1')
   if (!text.startsWith('--')) return null
   const boundary = text.slice(0, text.indexOf(CRLF))
   const entries: FormEntry[] = []

@@ -18,20 +18,19 @@ const MOST_COMPARED = 200
 
 /** Null if there is no interceptor at all. */
 export function findNearest(run: MatchRun, all: readonly Interception[]): Interception | null {
-  let nearest: Interception | null = null
-  let most = -1
-  let least = Number.POSITIVE_INFINITY
-  for (const candidate of all) {
-    const alike = PARTS.filter((_, part) => isAlike(run, candidate, part)).length
-    if (alike < most) continue
-    const { sortedPath } = candidate.pattern
-    const distance = sortedPath === null ? run.call.path.length : editDistance(sortedPath, run.call.path)
-    if (alike === most && distance >= least) continue
-    nearest = candidate
-    most = alike
-    least = distance
-  }
-  return nearest
+  const { path } = run.call
+  const alike = best(all, (one) => PARTS.filter((_, part) => isAlike(run, one, part)).length)
+  const close = best(alike, ({ pattern: { sortedPath } }) =>
+    sortedPath === null ? -path.length : -editDistance(sortedPath, path),
+  )
+  return close[0] ?? null
+}
+
+/** Those with the highest score. */
+function best<T>(items: readonly T[], scoreOf: (item: T) => number): T[] {
+  const scores = items.map(scoreOf)
+  const highest = scores.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
+  return items.filter((_, i) => scores[i] === highest)
 }
 
 /**

@@ -146,7 +146,7 @@ export function fixedReply(
   ignoreRejection(data)
   if (typeof data !== 'function' && !isThenable(data)) {
     const response = head.with(data)
-    const pending = head.pending(data, response.fields)
+    const pending = head.pending(data, response)
     return { kind: 'response', ask: () => response, readsBody: false, isWhole: false, data: pending }
   }
   const make = typeof data === 'function' ? (data as MockResponseDataHandler) : () => data
@@ -155,7 +155,7 @@ export function fixedReply(
     ask: (call) => whenReady(make(call.callbackOptions()), (made) => head.with(made)),
     readsBody: make.length > 0,
     isWhole: false,
-    data: head.pending(data, null),
+    data: head.pending(data),
   }
 }
 
@@ -213,25 +213,24 @@ function readHead(given: unknown, responseOptions: unknown, defaults: ReplyDefau
   if (statusCode < 200) throw new InvalidArgumentError('statusCode must not be informational')
   const options: MockResponseOptions = ownMembers(responseOptions)
   const fields = readReplyFields(options.headers)
-  const plain = reusable(withDefaults(fields, defaults.headers))
+  const block = (length: readonly string[]): HeaderBlock =>
+    reusable(withDefaults(fields, withDefaults(length, defaults.headers)))
+  const plain = block([])
   const trailers = toBlock(withDefaults(readReplyFields(options.trailers), defaults.trailers))
   const informational = (options.informational ?? []).map(readInformational)
   return {
     with: (data: unknown): MockedResponse => {
       const content = toContent(data)
-      if (!defaults.contentLength || !Buffer.isBuffer(content)) {
-        return { statusCode, fields: plain, trailers, informational, content }
-      }
-      const counted = withDefaults(['content-length', `${content.length}`], defaults.headers)
-      const block = reusable(withDefaults(fields, counted))
-      return { statusCode, fields: block, trailers, informational, content }
+      const isCounted = defaults.contentLength && Buffer.isBuffer(content)
+      const all = isCounted ? block(['content-length', `${content.length}`]) : plain
+      return { statusCode, fields: all, trailers, informational, content }
     },
-    /** `block`: the fields of the response, if it is fixed. */
-    pending: (data: unknown, block: HeaderBlock | null): PendingReply => ({
+    /** A fixed response is known with its fields. */
+    pending: (data: unknown, { fields: all } = { fields: plain }): PendingReply => ({
       error: null,
       statusCode,
       data,
-      headers: { ...(block ?? plain).toObject() },
+      headers: { ...all.toObject() },
       trailers: { ...trailers.toObject() },
     }),
   }

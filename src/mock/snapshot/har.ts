@@ -126,12 +126,12 @@ export function toHar(snapshots: readonly Snapshot[]): object {
   return { log: { version: '1.2', creator: { name: 'ventuno', version: '1' }, entries } }
 }
 
+/** Members that are undefined are left out by `JSON.stringify`. */
 function toEntry({ request, timestamp }: Snapshot, response: SnapshotResponse): object {
   const { method, url, headers, body = '', bodyEncoding } = request
   const time = response.time ?? 0
   const decoded = decodedBody(response)
   const content = decoded ?? Buffer.from(response.body, 'base64')
-  const type = String(response.headers['content-type'] ?? 'application/octet-stream')
   const text = textOrBytes(content)
   return {
     startedDateTime: timestamp,
@@ -143,15 +143,7 @@ function toEntry({ request, timestamp }: Snapshot, response: SnapshotResponse): 
       cookies: [],
       headers: toFields(headers),
       queryString: Array.from(new URL(url).searchParams, ([name, value]) => ({ name, value })),
-      ...(body === ''
-        ? null
-        : {
-            postData: {
-              mimeType: headers['content-type'] ?? 'application/octet-stream',
-              text: body,
-              ...(bodyEncoding === undefined ? null : { encoding: bodyEncoding }),
-            },
-          }),
+      postData: body === '' ? undefined : { mimeType: typeOf(headers), text: body, encoding: bodyEncoding },
       headersSize: -1,
       bodySize: -1,
     },
@@ -163,9 +155,9 @@ function toEntry({ request, timestamp }: Snapshot, response: SnapshotResponse): 
       headers: toFields(response.headers),
       content: {
         size: content.length,
-        mimeType: type,
+        mimeType: typeOf(response.headers),
         ...(typeof text === 'string' ? { text } : { text: text.toString('base64'), encoding: 'base64' }),
-        ...(decoded === null ? { _isCoded: true } : null),
+        _isCoded: decoded === null ? true : undefined,
       },
       redirectURL: String(response.headers['location'] ?? ''),
       headersSize: -1,
@@ -174,6 +166,10 @@ function toEntry({ request, timestamp }: Snapshot, response: SnapshotResponse): 
     cache: {},
     timings: { send: 0, wait: time, receive: 0 },
   }
+}
+
+function typeOf(headers: Record<string, string | string[]>): string {
+  return String(headers['content-type'] ?? 'application/octet-stream')
 }
 
 function toFields(headers: Record<string, string | string[]>): HarField[] {

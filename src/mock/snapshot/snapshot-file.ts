@@ -5,19 +5,14 @@ import { replaceFile } from '../../base/node/whole-file.ts'
 import { UndiciError } from '../../errors.ts'
 import { parseHar, toHar } from './har.ts'
 import type { Snapshot, SnapshotData, SnapshotResponse } from './snapshot.ts'
-
-/** A snapshot with its hash in the file; null for none. */
-export interface ReadSnapshot {
-  readonly hash: string | null
-  readonly snapshot: Snapshot
-}
+import { hashOf } from './snapshot-rules.ts'
 
 /** A file that does not exist is empty. */
-export function readSnapshotFile(path: string, isHar: boolean): ReadSnapshot[] {
+export function readSnapshotFile(path: string, isHar: boolean): SnapshotData[] {
   try {
     // Editors on Windows may write a byte order mark.
     const value: unknown = JSON.parse(readFileSync(path, 'utf8').replace(/^\ufeff/, ''))
-    return isHar ? parseHar(value).map((snapshot) => ({ hash: null, snapshot })) : parseSnapshots(value)
+    return isHar ? parseHar(value).map((snapshot) => withHash(null, snapshot)) : parseSnapshots(value)
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw new UndiciError(`Failed to load snapshots from ${path}`, { cause })
@@ -25,15 +20,16 @@ export function readSnapshotFile(path: string, isHar: boolean): ReadSnapshot[] {
 }
 
 /** A list of `{ hash, snapshot }`, or an object of snapshots by hash. */
-export function parseSnapshots(value: unknown): ReadSnapshot[] {
+export function parseSnapshots(value: unknown): SnapshotData[] {
   if (typeof value !== 'object' || value === null) throw new TypeError('snapshots are a list')
   const list = Array.isArray(value)
     ? (value as SnapshotData[]).map(({ hash, snapshot }) => [hash, snapshot] as const)
     : Object.entries(value as Record<string, Snapshot>)
-  return list.map(([hash, snapshot]) => ({
-    hash: typeof hash === 'string' ? hash : null,
-    snapshot: readSnapshot(snapshot),
-  }))
+  return list.map(([hash, snapshot]) => withHash(hash, readSnapshot(snapshot)))
+}
+
+function withHash(hash: unknown, snapshot: Snapshot): SnapshotData {
+  return { hash: typeof hash === 'string' ? hash : hashOf(snapshot.request), snapshot }
 }
 
 function readSnapshot(snapshot: Snapshot): Snapshot {

@@ -6,7 +6,7 @@ import { clearTimer, startTimer } from '../../base/loop/timer.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import type { Snapshot, SnapshotData, SnapshotInfo, SnapshotRequest, SnapshotResponse } from './snapshot.ts'
-import { parseSnapshots, type ReadSnapshot, readSnapshotFile, writeSnapshotFile } from './snapshot-file.ts'
+import { parseSnapshots, readSnapshotFile, writeSnapshotFile } from './snapshot-file.ts'
 import { isHar, type SnapshotMode, type SnapshotRecorderOptions } from './snapshot-options.ts'
 import { hashOf, SnapshotRules } from './snapshot-rules.ts'
 
@@ -192,11 +192,11 @@ export class SnapshotRecorder {
   }
 
   /** Entries that differ only in ignored headers are merged. */
-  #adopt(snapshots: readonly ReadSnapshot[]): void {
+  #adopt(snapshots: readonly SnapshotData[]): void {
     for (const { hash, snapshot } of snapshots) {
       const key = this.#rules.keyOf(this.#comparable(snapshot.request))
       const known = this.#kept.get(key)
-      if (known === undefined) this.#keep(key, snapshot, hash ?? hashOf(snapshot.request))
+      if (known === undefined) this.#keep(key, snapshot, hash)
       else for (const response of snapshot.responses) known.snapshot.responses.push(response)
     }
   }

@@ -14,10 +14,14 @@ import type { MockCall } from '../mock-call.ts'
 import type { MockedResponse, UpgradeAcceptor } from '../reply/reply.ts'
 import { responseText } from '../reply/response-text.ts'
 import { serverSocket, systemError, type WireListener, type WireSocket } from './wire-socket.ts'
-import type { WireAction, WireFrame, WireProtocol, WireScript, WireStep } from './wire-step.ts'
-
-/** The runtime turns a longer wait into 1 ms. */
-const LONGEST_WAIT = 2 ** 31 - 1
+import {
+  LONGEST_DELAY,
+  type WireAction,
+  type WireFrame,
+  type WireProtocol,
+  type WireScript,
+  type WireStep,
+} from './wire-step.ts'
 
 /** A request and its reply. */
 export interface WireTurn {
@@ -153,7 +157,7 @@ export class WirePeer implements WireListener {
 
   #wait(milliseconds: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = startTimer(resolve, Math.min(milliseconds, LONGEST_WAIT))
+      const timer = startTimer(resolve, Math.min(milliseconds, LONGEST_DELAY))
       this.#wake = () => {
         clearTimer(timer)
         resolve()

@@ -3,9 +3,7 @@
 import { Duplex } from 'node:stream'
 import { runtimeSetImmediate } from '../../base/loop/runtime-turns.ts'
 import { clearTimer, startInterval } from '../../base/loop/timer.ts'
-
-/** The longest interval of the runtime, in milliseconds. */
-const LONG = 2 ** 31 - 1
+import { LONGEST_DELAY } from './wire-step.ts'
 
 /** Bytes per connection kept for `agent.wire`. */
 const MOST_KEPT = 16 * 1024 * 1024
@@ -32,28 +30,26 @@ export class WireSocket extends Duplex {
   #isFinished = false
   #wake: (() => void) | null = null
   /** Keeps the process alive, as a socket does. */
-  #hold: ReturnType<typeof setInterval> | null = null
+  readonly #hold = startInterval(() => {}, LONGEST_DELAY)
 
   constructor(origin: string, alpnProtocol?: string) {
     super()
     this.origin = origin
     this.alpnProtocol = alpnProtocol
-    this.ref()
     this.on('close', () => {
-      this.unref()
+      clearTimer(this.#hold)
       this.#wake?.()
       this.listener?.onClosed()
     })
   }
 
   ref(): this {
-    if (!this.destroyed) this.#hold ??= startInterval(() => {}, LONG)
+    if (!this.destroyed) this.#hold.ref?.()
     return this
   }
 
   unref(): this {
-    if (this.#hold !== null) clearTimer(this.#hold)
-    this.#hold = null
+    this.#hold.unref?.()
     return this
   }
 

@@ -3,6 +3,9 @@ import { NO_BYTES } from '../../base/bytes/empty.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import { integerFrom } from '../../options.ts'
 
+/** In milliseconds. The runtime turns a longer delay into 1 ms. */
+export const LONGEST_DELAY: number = 2 ** 31 - 1
+
 /** Which engine reads the replies. */
 export type WireProtocol = 'h1' | 'h2'
 
