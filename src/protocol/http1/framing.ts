@@ -64,19 +64,6 @@ export class FramingFields {
   #coding = NO_CODING
   #chunkedSeen = false
 
-  /** Forgets all, for the next head. */
-  clear(): void {
-    this.contentLength = -1
-    this.connectionClose = false
-    this.connectionKeepAlive = false
-    this.connectionUpgrade = false
-    this.upgrade = false
-    this.keepAliveHint = -1
-    this.repeatsChunked = false
-    this.#coding = NO_CODING
-    this.#chunkedSeen = false
-  }
-
   get hasTransferEncoding(): boolean {
     return this.#coding !== NO_CODING
   }

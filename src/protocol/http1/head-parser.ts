@@ -14,6 +14,7 @@
 import { TOKEN_BYTE } from '../ascii.ts'
 import { CarriedBytes } from '../carried-bytes.ts'
 import type { ProtocolFailure } from '../failure.ts'
+import { HeadMemory } from '../head-memory.ts'
 import { HeaderBlock } from '../header-block.ts'
 import { lowerNameFromBytes } from '../header-names.ts'
 import {
@@ -26,7 +27,6 @@ import {
 } from './failures.ts'
 import { FieldSpans } from './field-spans.ts'
 import { FramingFields, framingReason } from './framing.ts'
-import { HeadMemory, type ParsedHead } from './head-memory.ts'
 import { type Http1Limits, MAX_FIELDS, maxHeadBytes } from './limits.ts'
 import { REASON_START, StatusLine } from './status-line.ts'
 
@@ -58,8 +58,19 @@ const FOLDS = /\r\n[\t ]+/g
 const CARRY_STEP = 1024
 const LARGEST_KEPT_CARRY = 4096
 
+/** A response head as it was written, before its request gives it a meaning. */
+export interface ParsedHead {
+  readonly framing: FramingFields
+  /** 10 or 11. */
+  readonly version: number
+  readonly status: number
+  /** The reason phrase, `''` when there is none. */
+  readonly reason: string
+  readonly fields: HeaderBlock
+}
+
 export class HeadParser {
-  /** The last head that was completed, to be read before the next begins. */
+  /** The last head that was completed. */
   head: ParsedHead | null = null
   /** The last trailers that were completed. */
   trailers: HeaderBlock = HeaderBlock.EMPTY
@@ -70,7 +81,7 @@ export class HeadParser {
   readonly #statusLine = new StatusLine()
   readonly #fields = new FieldSpans()
   readonly #carry = new CarriedBytes(LARGEST_KEPT_CARRY)
-  readonly #memory = new HeadMemory()
+  readonly #memory = new HeadMemory<ParsedHead>()
   /** Of the present head; null in trailers, which decide nothing about framing. */
   #framing: FramingFields | null = null
   #place: Place = DONE
@@ -118,8 +129,7 @@ export class HeadParser {
         return start + this.#memory.length
       }
       this.#statusLine.begin()
-      this.#framing = this.#memory.spare?.framing ?? new FramingFields()
-      this.#framing.clear()
+      this.#framing = new FramingFields()
       this.#fields.clear()
     }
     if (before > 0) this.#judgeCarried(bytes, start, upTo)
@@ -317,7 +327,7 @@ export class HeadParser {
     const unfolded = Buffer.from(text, 'latin1')
     this.#judged = 0
     this.#fields.clear()
-    this.#framing?.clear()
+    if (this.#framing !== null) this.#framing = new FramingFields()
     this.#statusLine.begin()
     this.#place = this.#framing === null ? LINE_START : STATUS_LINE
     this.#judge(unfolded, 0, unfolded.length)
@@ -335,18 +345,12 @@ export class HeadParser {
     }
     const { version, status, reasonEnd, end: from } = this.#statusLine
     const text = bytes.toString('latin1', base + REASON_START, end)
-    const head = this.#memory.spare ?? {
+    this.head = {
       framing: this.#framing,
-      version: 0,
-      status: 0,
-      reason: '',
-      fields: HeaderBlock.EMPTY,
+      version,
+      status,
+      reason: reasonEnd > REASON_START ? text.slice(0, reasonEnd - REASON_START) : '',
+      fields: fields.toBlock(text, REASON_START, from),
     }
-    head.version = version
-    head.status = status
-    head.reason = reasonEnd > REASON_START ? text.slice(0, reasonEnd - REASON_START) : ''
-    head.fields = fields.toBlock(text, REASON_START, from)
-    this.#memory.spare = head
-    this.head = head
   }
 }

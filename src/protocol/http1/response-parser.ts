@@ -37,8 +37,7 @@ import {
   responseFraming,
   TUNNEL,
 } from './framing.ts'
-import type { ParsedHead } from './head-memory.ts'
-import type { HeadParser } from './head-parser.ts'
+import type { HeadParser, ParsedHead } from './head-parser.ts'
 import type { HeadParsers } from './head-parsers.ts'
 import { MAX_LEADING_EMPTY_LINES } from './limits.ts'
 import { type ResponseHead, type ResponseSink, responseHead } from './response-sink.ts'

@@ -1,7 +1,7 @@
 /** The results of the parser and the interface that gets them. */
 import type { HeaderBlock } from '../header-block.ts'
 import { BODY_UNTIL_CLOSE, type Framing } from './framing.ts'
-import type { ParsedHead } from './head-memory.ts'
+import type { ParsedHead } from './head-parser.ts'
 
 export interface ResponseHead {
   readonly status: number

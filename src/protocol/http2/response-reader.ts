@@ -3,10 +3,9 @@
  * every block whatever becomes of its stream (§4.3). Everything malformed costs its stream only.
  */
 
-import { Repetition } from '../../base/collection/repetition.ts'
+import { HeadMemory } from '../head-memory.ts'
 import { HeaderBlock } from '../header-block.ts'
 import { HPACK_COMPRESSION_ERROR, HPACK_LIST_TOO_LARGE, HpackDecoder } from '../hpack/decoder.ts'
-import { LastBytes } from '../last-bytes.ts'
 import {
   CANCEL,
   COMPRESSION_ERROR,
@@ -51,8 +50,11 @@ class Head {
   readonly bytes: number
   readonly length: number
   readonly fields: HeaderBlock
+  /** The state of the compression table in which the same bytes mean the same. */
+  readonly revision: number
 
-  constructor(fields: readonly string[]) {
+  constructor(fields: readonly string[], revision: number) {
+    this.revision = revision
     this.status = responseStatus(fields)
     this.fault = this.status === 0 ? 'head without a valid :status first' : fieldFault(fields, 2)
     this.bytes = fieldBytes(fields, 2)
@@ -61,19 +63,11 @@ class Head {
   }
 }
 
-/** The head that came last, and the state of the table in which the same bytes mean the same. */
-interface LastHead {
-  readonly revision: number
-  readonly head: Head
-}
-
 export class ResponseReader {
   readonly #state: EngineState
   readonly #decoder: HpackDecoder
   readonly #maxHeaderSize: number
-  readonly #lastBytes = new LastBytes()
-  readonly #repetition = new Repetition()
-  #last: LastHead | null = null
+  readonly #memory = new HeadMemory<Head>()
 
   constructor(state: EngineState, maxHeaderSize: number) {
     this.#state = state
@@ -88,14 +82,13 @@ export class ResponseReader {
   /** A complete header block. */
   onBlock(streamId: number, endStream: boolean, buf: Buffer, start: number, end: number): void {
     const decoder = this.#decoder
-    const isCompared = this.#repetition.count()
-    const last = isCompared ? this.#reuse(streamId, buf, start, end) : null
-    if (last !== null) {
+    const { revision } = decoder
+    const known = this.#memory.find(buf, start, end)
+    if (known?.revision === revision && this.#memory.length === end - start && this.#awaitsHead(streamId)) {
       const stream = this.#state.admit(streamId, RECV_HEADERS)
-      if (stream !== null) this.#onHead(stream, last, endStream)
+      if (stream !== null) this.#onHead(stream, known, endStream)
       return
     }
-    const { revision } = decoder
     const fields: string[] = []
     const result = decoder.decode(buf, start, end, fields)
     if (result === HPACK_COMPRESSION_ERROR) {
@@ -107,30 +100,16 @@ export class ResponseReader {
     if (result === HPACK_LIST_TOO_LARGE) {
       this.#tooLarge(stream, decoder.message)
     } else if (stream.phase === 'head') {
-      const head = new Head(fields)
-      if (isCompared && revision === decoder.revision && !decoder.hadSecret) {
-        this.#remember(head, revision, buf, start, end)
-      }
+      const head = new Head(fields, revision)
+      if (revision === decoder.revision && !decoder.hadSecret) this.#memory.store(buf, start, end, head)
       this.#onHead(stream, head, endStream)
     } else {
       this.#onTrailers(stream, fields, endStream)
     }
   }
 
-  /** The last head, if these bytes repeat it and the stream awaits one. */
-  #reuse(streamId: number, buf: Buffer, start: number, end: number): Head | null {
-    const last = this.#last
-    if (last === null || last.revision !== this.#decoder.revision) return null
-    if (this.#lastBytes.length !== end - start || !this.#lastBytes.matches(buf, start)) return null
-    if (this.#state.streams.get(streamId)?.phase !== 'head') return null
-    this.#repetition.onSame()
-    last.head.fields.prepareForReuse()
-    return last.head
-  }
-
-  #remember(head: Head, revision: number, buf: Buffer, start: number, end: number): void {
-    this.#repetition.onDifferent()
-    this.#last = this.#lastBytes.store(buf, start, end) ? { revision, head } : null
+  #awaitsHead(streamId: number): boolean {
+    return this.#state.streams.get(streamId)?.phase === 'head'
   }
 
   /** The content of a DATA frame is about to come; false when it must not, and the stream has failed. */
