@@ -1,23 +1,27 @@
 /**
- * The ways in which connections and exchanges end, each with the public error that people see of it. What a
- * peer did wrong is turned into an error by `failure-to-error.ts`.
+ * The ways in which connections and exchanges end, each with its public error. What a peer did wrong is turned
+ * into an error by `failure-to-error.ts`.
  */
 import {
   BodyTimeoutError,
   HeadersTimeoutError,
   InformationalError,
-  ResponseExceededMaxSizeError,
   SocketError,
   type SocketInfo,
 } from '../errors.ts'
 import type { ProtocolFailure } from '../protocol/failure.ts'
 import { NO_ERROR } from '../protocol/http2/constants.ts'
-import { type EndReason, endReason } from '../request/end-reason.ts'
+import { type EndKind, type EndReason, endReason } from '../request/end-reason.ts'
 import { socketEnd } from '../request/foreign-error.ts'
-import { goawayError, http1Error, http2ConnectionError, http2StreamError } from './failure-to-error.ts'
+import { goawayError } from './failure-to-error.ts'
+
+/** An end that is nobody's fault. */
+export function informational(kind: EndKind, message: string): EndReason {
+  return endReason(kind, new InformationalError(message))
+}
 
 export function idleTimeout(): EndReason {
-  return endReason('idle', new InformationalError('socket idle timeout'))
+  return informational('idle', 'socket idle timeout')
 }
 
 /**
@@ -28,7 +32,7 @@ export function finished(): EndReason {
   const { stackTraceLimit } = Error
   try {
     Error.stackTraceLimit = 0
-    return endReason('finished', new InformationalError('reset'))
+    return informational('finished', 'reset')
   } finally {
     Error.stackTraceLimit = stackTraceLimit
   }
@@ -41,18 +45,6 @@ export function unasked(socket: SocketInfo): EndReason {
   return endReason('finished', new SocketError('other side closed or wrote before the request', socket))
 }
 
-export function handedOver(): EndReason {
-  return endReason('handed-over', new InformationalError('upgrade'))
-}
-
-export function serverNameChanged(): EndReason {
-  return endReason('server-name', new InformationalError('servername changed'))
-}
-
-export function oversized(): EndReason {
-  return endReason('oversized', new ResponseExceededMaxSizeError())
-}
-
 /** `message`: HTTP/2 names the timeout, HTTP/1.1 has the default. */
 export function headLate(message?: string): EndReason {
   return endReason('timeout', new HeadersTimeoutError(message))
@@ -62,26 +54,9 @@ export function bodyLate(message?: string): EndReason {
   return endReason('timeout', new BodyTimeoutError(message))
 }
 
-export function tunnelLate(timeout: number): EndReason {
-  return endReason('timeout', new InformationalError(`HTTP/2: "stream timeout after ${timeout}"`))
-}
-
-export function unresponsive(): EndReason {
-  const message = 'HTTP/2: "PING" errored - type timeout, nothing was received'
-  return endReason('timeout', new InformationalError(message))
-}
-
 export function noStream(timeout: number): EndReason {
   const message = `HTTP/2: server did not accept a new stream within ${timeout}`
   return endReason('no-stream', new HeadersTimeoutError(message))
-}
-
-export function streamIdsUsedUp(): EndReason {
-  return endReason('goaway', new InformationalError('HTTP/2: all stream ids have been used'))
-}
-
-export function misdirected(): EndReason {
-  return endReason('goaway', new InformationalError('HTTP/2: misdirected request'))
 }
 
 export function goaway(code: number, debug: Uint8Array, socket: SocketInfo): EndReason {
@@ -105,17 +80,4 @@ export function transportClosed(error: Error | null, socket: SocketInfo): EndRea
   return error === null
     ? endReason('lost', new SocketError('closed', socket))
     : endReason(socketEnd(error), error)
-}
-
-/** `rest`: the bytes from the offending place on. */
-export function http1Failure(failure: ProtocolFailure, rest: Buffer | null, socket: SocketInfo): EndReason {
-  return endReason('protocol', http1Error(failure, rest, socket))
-}
-
-export function http2Failure(failure: ProtocolFailure, socket: SocketInfo): EndReason {
-  return endReason('protocol', http2ConnectionError(failure, socket))
-}
-
-export function streamFailure(failure: ProtocolFailure, awaitsTunnel: boolean): EndReason {
-  return endReason('protocol', http2StreamError(failure, awaitsTunnel))
 }

@@ -3,10 +3,10 @@
  * against `maxResponseSize`, and the time that each part of it may take.
  */
 import type { Deadline } from '../base/loop/deadline.ts'
-import type { EndReason } from '../request/end-reason.ts'
+import { ResponseExceededMaxSizeError } from '../errors.ts'
+import { type EndReason, endReason } from '../request/end-reason.ts'
 import type { Request } from '../request/request.ts'
 import type { ConnectionSettings } from './connection.ts'
-import { oversized } from './ends.ts'
 
 /** What is late: a part of the response, or nothing that the server could be blamed for. */
 export type Lateness = 'head' | 'body' | 'nothing'
@@ -21,13 +21,8 @@ export interface ExchangeRegister<E> {
   refer(exchange: E, on: boolean): void
 }
 
-/** An interim response that says that the server is at work, and that the final one takes its time. */
-const PROCESSING = 102
-
-/** Whether this interim response restarts the time for the head. No other says that more time is needed. */
-export function restartsTime(status: number): boolean {
-  return status === PROCESSING
-}
+/** The interim response that restarts the time for the head. No other says that more time is needed. */
+export const PROCESSING = 102
 
 export abstract class Exchange {
   protected readonly settings: ConnectionSettings
@@ -77,7 +72,7 @@ export abstract class Exchange {
     const { maxResponseSize } = this.settings
     this.#received += bytes
     if (maxResponseSize < 0 || this.#received <= maxResponseSize) return null
-    const reason = oversized()
+    const reason = endReason('oversized', new ResponseExceededMaxSizeError())
     request.reportLater()
     request.fail(reason)
     return reason

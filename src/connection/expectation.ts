@@ -24,12 +24,8 @@ export class Expectation extends ConnectionPart<ExpectationHost> implements Dead
     this.#patience.arm(PATIENCE_MS)
   }
 
-  onContinue(): void {
-    this.#meet()
-  }
-
   onFinalHead(status: number): void {
-    if (status >= 200 && status < 300) this.#meet()
+    if (status >= 200 && status < 300) this.meet()
     else this.stop()
   }
 
@@ -42,7 +38,8 @@ export class Expectation extends ConnectionPart<ExpectationHost> implements Dead
     this.#patience.dispose()
   }
 
-  #meet(): void {
+  /** The body is wanted. */
+  meet(): void {
     if (!this.#patience.armed) return
     this.#patience.dispose()
     this.host.onExpected()

@@ -22,6 +22,7 @@ import type { Request, RequestHost } from '../../request/request.ts'
 import type { Connection, ConnectionOwner, ConnectionSettings } from '../connection.ts'
 import { advance, type Closing, type ConnectionState, endOf, OPEN } from '../connection-state.ts'
 import * as ends from '../ends.ts'
+import { http1Error } from '../failure-to-error.ts'
 import { isUnbounded } from '../outgoing-body.ts'
 import { Http1Exchange, type Http1ExchangeHost } from './exchange.ts'
 import { type PreparedRequest, prepareRequest } from './head.ts'
@@ -179,7 +180,7 @@ export class Http1Connection
 
   onBodyBroken(request: Request, error: Error): void {
     request.fail(endReason('unsendable', error))
-    this.close(endReason('lost', error))
+    this.destroy(endReason('lost', error))
   }
 
   onDrain(): void {
@@ -209,15 +210,11 @@ export class Http1Connection
     this.#transport.setReferenced(true)
   }
 
-  destroy(reason: EndReason): void {
-    this.close(reason)
-  }
-
   /** What it carries ends soon, and the next request is offered again then. */
   retire(): void {}
 
   onRequestAborted(_request: Request, reason: EndReason): void {
-    this.close(reason)
+    this.destroy(reason)
   }
 
   onRequestResumed(request: Request): void {
@@ -260,7 +257,7 @@ export class Http1Connection
   /** Ends the connection if what arrives cannot concern the request on it, which then goes to another one. */
   #isUnasked(): boolean {
     if (!this.#idleness.wasEarlier()) return false
-    this.close(ends.unasked(this.socketInfo()))
+    this.destroy(ends.unasked(this.socketInfo()))
     return true
   }
 
@@ -279,20 +276,17 @@ export class Http1Connection
         this.#handOver(ownBytes(bytes, consumed, length))
         return
       case 'failed':
-        this.#onParserFailure(ownBytes(bytes, parser.failureOffset, length))
+        this.refuse(parser.failure!, ownBytes(bytes, parser.failureOffset, length))
         return
       case 'ended':
         // The end had come while the consumer was pausing.
-        if (!this.isOver) this.close(ends.peerClosed(this.socketInfo()))
+        if (!this.isOver) this.destroy(ends.peerClosed(this.socketInfo()))
     }
   }
 
-  #onParserFailure(rest: Buffer | null): void {
-    this.close(ends.http1Failure(this.#parser.failure!, rest, this.socketInfo()))
-  }
-
-  refuse(failure: ProtocolFailure): void {
-    this.close(ends.http1Failure(failure, null, this.socketInfo()))
+  /** `rest`: the bytes from the offending place on. */
+  refuse(failure: ProtocolFailure, rest: Buffer | null = null): void {
+    this.destroy(endReason('protocol', http1Error(failure, rest, this.socketInfo())))
   }
 
   get awaitsSource(): boolean {
@@ -320,13 +314,13 @@ export class Http1Connection
     else if (this.#pipeline.size === 0) this.#sender.onAllAnswered()
 
     request.onEnd(trailers, at)
-    if (this.#reuse.state === 'over') this.close(ends.finished())
+    if (this.#reuse.state === 'over') this.destroy(ends.finished())
     else this.#owner.onCapacity()
   }
 
   #handOver(unread: Buffer): void {
     const head = this.#exchange.upgradeHead
-    const reason = ends.handedOver()
+    const reason = ends.informational('handed-over', 'upgrade')
     const socket = this.#transport.detach(unread)
     this.#end(reason)
     const request = this.#pipeline.shift()!
@@ -340,8 +334,8 @@ export class Http1Connection
     if (this.isOver || this.#isUnasked()) return
     const parser = this.#parser
     parser.finish()
-    if (parser.status === 'failed') this.#onParserFailure(null)
-    else if (parser.status !== 'paused') this.close(ends.peerClosed(this.socketInfo()))
+    if (parser.status === 'failed') this.refuse(parser.failure!)
+    else if (parser.status !== 'paused') this.destroy(ends.peerClosed(this.socketInfo()))
   }
 
   onTransportClosed(error: Error | null): void {
@@ -383,7 +377,7 @@ export class Http1Connection
   }
 
   /** Nothing is taken or delivered from now on; `onState` follows when the transport has closed. */
-  close(reason: EndReason): void {
+  destroy(reason: EndReason): void {
     if (this.isOver) return
     try {
       this.#end(reason)
@@ -393,7 +387,7 @@ export class Http1Connection
   }
 
   onBroken(error: Error): void {
-    this.close(endReason('broken', error))
+    this.destroy(endReason('broken', error))
   }
 
   /** Returns how it ends, which may have been settled before. */
@@ -412,8 +406,8 @@ export class Http1Connection
   }
 
   onDeadline(): void {
-    if (this.#sender.isClogged) this.close(ends.finished())
-    else if (this.#idleness.isIdle) this.close(ends.idleTimeout())
+    if (this.#sender.isClogged) this.destroy(ends.finished())
+    else if (this.#idleness.isIdle) this.destroy(ends.idleTimeout())
     else this.#exchange.onLate()
   }
 }

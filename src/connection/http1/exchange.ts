@@ -15,7 +15,7 @@ import { type EndReason, endReason } from '../../request/end-reason.ts'
 import type { Request } from '../../request/request.ts'
 import type { ConnectionSettings } from '../connection.ts'
 import { bodyLate, headLate } from '../ends.ts'
-import { Exchange, restartsTime } from '../exchange.ts'
+import { Exchange, PROCESSING } from '../exchange.ts'
 
 /** The connection, as far as a response needs it. */
 export interface Http1ExchangeHost {
@@ -32,7 +32,7 @@ export interface Http1ExchangeHost {
    * The response is complete, and its request not in the pipeline any more. `keepsAlive`: others may follow.
    */
   onResponseEnd(request: Request, keepsAlive: boolean, trailers: HeaderBlock, at: number): void
-  close(reason: EndReason): void
+  destroy(reason: EndReason): void
   /** The peer did what it must not. */
   refuse(failure: ProtocolFailure): void
 }
@@ -109,7 +109,7 @@ export class Http1Exchange extends Exchange implements ResponseSink {
       this.#host.refuse(peerFailure(TOO_MANY_INTERIM, message))
       return
     }
-    if (restartsTime(head.status)) this.#awaiting = 'head'
+    if (head.status === PROCESSING) this.#awaiting = 'head'
     if (head.status !== CONTINUE && !request.settled) {
       request.onInformational(head.status, head.fields, head.reason)
     }
@@ -142,7 +142,7 @@ export class Http1Exchange extends Exchange implements ResponseSink {
     if (request.settled) return
     const excess = this.countBody(request, end - start)
     if (excess !== null) {
-      this.#host.close(endReason('lost', excess.error))
+      this.#host.destroy(endReason('lost', excess.error))
       return
     }
     this.#awaiting = 'body'
@@ -167,6 +167,6 @@ export class Http1Exchange extends Exchange implements ResponseSink {
 
   onLate(): void {
     const late = this.late(this.#pipeline.peek()!, this.#host.awaitsSource)
-    if (late !== 'nothing') this.#host.close(late === 'body' ? bodyLate() : headLate())
+    if (late !== 'nothing') this.#host.destroy(late === 'body' ? bodyLate() : headLate())
   }
 }

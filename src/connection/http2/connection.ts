@@ -19,6 +19,7 @@ import type { Request } from '../../request/request.ts'
 import type { Connection, ConnectionOwner, Http2Settings } from '../connection.ts'
 import { advance, type ConnectionState, endOf, OPEN } from '../connection-state.ts'
 import * as ends from '../ends.ts'
+import { http2ConnectionError, http2StreamError } from '../failure-to-error.ts'
 import { type ExchangeHost, Http2Exchange, type ResetVerdict } from './exchange.ts'
 import { Http2Exchanges } from './exchanges.ts'
 import { prepareHttp2Request, printFields } from './head.ts'
@@ -171,7 +172,7 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
       exchange.takeDeadline().dispose()
       throw error
     }
-    if (!engine.canOpen) this.#drain(ends.streamIdsUsedUp())
+    if (!engine.canOpen) this.#drain(ends.informational('goaway', 'HTTP/2: all stream ids have been used'))
     this.exchanges.onBegun()
     request.attach(exchange, this)
     this.#liveness.onRequest()
@@ -230,7 +231,7 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
    * off.
    */
   onMisdirected(): void {
-    this.#drain(ends.misdirected())
+    this.#drain(ends.informational('goaway', 'HTTP/2: misdirected request'))
   }
 
   onHandlerError(error: unknown): void {
@@ -321,7 +322,7 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
   }
 
   #endOf({ stream, awaitsTunnel }: Http2Exchange, failure: ProtocolFailure): EndReason {
-    if (failure.scope === 'stream') return ends.streamFailure(failure, awaitsTunnel)
+    if (failure.scope === 'stream') return endReason('protocol', http2StreamError(failure, awaitsTunnel))
     const { state } = this
     const isCovered = state.at === 'draining' && this.refusals.isCovered(stream.id)
     return state.at === 'open' || isCovered ? this.#protocolEnd(failure) : state.reason
@@ -329,7 +330,7 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
 
   #protocolEnd(failure: ProtocolFailure): EndReason {
     return this.#engine.remoteSettings.isReceived
-      ? ends.http2Failure(failure, this.socketInfo())
+      ? endReason('protocol', http2ConnectionError(failure, this.socketInfo()))
       : ends.peerClosed(this.socketInfo(), failure)
   }
 

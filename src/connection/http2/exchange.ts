@@ -21,8 +21,8 @@ import { lostMemory, withFixedLength } from '../../request/body-source.ts'
 import { type EndReason, endReason } from '../../request/end-reason.ts'
 import type { Request, RequestHost } from '../../request/request.ts'
 import type { ConnectionSettings } from '../connection.ts'
-import { bodyLate, headLate, tunnelLate } from '../ends.ts'
-import { Exchange, type ExchangeRegister, restartsTime } from '../exchange.ts'
+import { bodyLate, headLate, informational } from '../ends.ts'
+import { Exchange, type ExchangeRegister, PROCESSING } from '../exchange.ts'
 import { Expectation, type ExpectationHost } from '../expectation.ts'
 import { hasContent, type OutgoingBody } from '../outgoing-body.ts'
 import { type BodySenderHost, Http2BodySender } from './body-sender.ts'
@@ -204,9 +204,9 @@ export class Http2Exchange
   }
 
   onInformational(status: number, fields: HeaderBlock): void {
-    if (restartsTime(status)) this.awaitHead(this.request)
+    if (status === PROCESSING) this.awaitHead(this.request)
     if (status === 100) {
-      this.#expectation?.onContinue()
+      this.#expectation?.meet()
       return
     }
     this.request.onResponseStarted(this.#host.readAt)
@@ -462,9 +462,9 @@ export class Http2Exchange
       request.fail(bodyLate(`HTTP/2: "stream timeout after ${this.bodyTimeout(request)}"`))
     } else {
       const timeout = this.headersTimeout(request)
-      request.fail(
-        request.takesOver ? tunnelLate(timeout) : headLate(`HTTP/2: "headers timeout after ${timeout}"`),
-      )
+      if (request.takesOver)
+        request.fail(informational('timeout', `HTTP/2: "stream timeout after ${timeout}"`))
+      else request.fail(headLate(`HTTP/2: "headers timeout after ${timeout}"`))
       this.#host.onOverdue()
     }
     this.#giveUp()

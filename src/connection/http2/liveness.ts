@@ -7,7 +7,7 @@
 import { now } from '../../base/loop/clock.ts'
 import { Deadline, type DeadlineOwner } from '../../base/loop/deadline.ts'
 import { ConnectionPart } from '../connection-part.ts'
-import { unresponsive } from '../ends.ts'
+import { informational } from '../ends.ts'
 import type { Http2Host } from './host.ts'
 
 /** Silence after which a connection is not trusted: longer than any pause between frames of a busy one. */
@@ -19,6 +19,8 @@ export const SILENCE_MS = 10_000
 export const PING_DEADLINE_MS = 10_000
 
 const PING_BYTES = 8
+
+const UNANSWERED = 'HTTP/2: "PING" errored - type timeout, nothing was received'
 
 export class Http2Liveness extends ConnectionPart<Http2Host> implements DeadlineOwner {
   readonly #interval: number
@@ -56,7 +58,7 @@ export class Http2Liveness extends ConnectionPart<Http2Host> implements Deadline
   onDeadline(deadline: Deadline): void {
     if (deadline === this.#nextPing) this.#ping()
     else if (deadline === this.#silence) this.#suspect = true
-    else this.host.close(unresponsive())
+    else this.host.close(informational('timeout', UNANSWERED))
   }
 
   /** A request is given to the connection. */

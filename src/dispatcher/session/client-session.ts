@@ -5,7 +5,7 @@
  */
 import type { Duplex } from 'node:stream'
 import type { Connection, ConnectionOwner } from '../../connection/connection.ts'
-import { serverNameChanged } from '../../connection/ends.ts'
+import { informational } from '../../connection/ends.ts'
 import { ClientDestroyedError } from '../../errors.ts'
 import type { SlabInlet } from '../../net/slab-inlet.ts'
 import type { ConnectTimes } from '../../request/connection-facts.ts'
@@ -287,8 +287,10 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
       }
       const { connection } = state
       if (this.#context.origin.protocol === 'https:' && !state.name.suits(request.servername)) {
-        if (connection.running === 0) connection.destroy(serverNameChanged())
-        else if (this.#draining.size < MAX_OTHER_NAMES) connection.retire(serverNameChanged())
+        if (connection.running > 0 && this.#draining.size >= MAX_OTHER_NAMES) return
+        const reason = informational('server-name', 'servername changed')
+        if (connection.running > 0) connection.retire(reason)
+        else connection.destroy(reason)
         return
       }
       if (!this.#offer(connection, request)) return
