@@ -7,7 +7,7 @@ import { Buffer } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { isUint8Array } from 'node:util/types'
 import { ownBytes } from '../base/bytes/own-bytes.ts'
-import { destroyFor } from '../base/error/ignore-error.ts'
+import { destroyFor, ignoreError } from '../base/error/ignore-error.ts'
 import { ignoreRejection } from '../base/loop/stray-promise.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { emitFailure, OldStream } from './old-stream.ts'
@@ -253,7 +253,7 @@ function destroyNow(stream: BodyStream, error: Error | null): void {
     return
   }
   if (stream.destroyed === true) return
-  stream.on('error', ignore)
+  stream.on('error', ignoreError)
   const message = stream as IncomingMessageLike
   const socket = message.socket
   const isMessage = typeof message.httpVersion === 'string' && socket !== undefined
@@ -265,5 +265,3 @@ function destroyNow(stream: BodyStream, error: Error | null): void {
 }
 
 type IncomingMessageLike = BodyStream & { httpVersion?: unknown; socket?: unknown }
-
-function ignore(): void {}

@@ -5,6 +5,7 @@
  */
 import type { EventEmitter } from 'node:events'
 import { Readable } from 'node:stream'
+import { ignoreError } from '../base/error/ignore-error.ts'
 import { coverPollution } from '../base/object/own-options.ts'
 
 /** As far as one can rely on it; the rest may be there or not. */
@@ -47,7 +48,7 @@ export class OldStream extends Readable {
     super(coverPollution({ highWaterMark: 64 * 1024 }))
     this.#given = given
     // It may fail after its request has ended and the other listeners are gone.
-    this.on('error', ignore)
+    this.on('error', ignoreError)
     given.on('error', (error) => {
       failed.add(given)
       this.destroy(error as Error)
@@ -88,5 +89,3 @@ export class OldStream extends Readable {
     done(error)
   }
 }
-
-function ignore(): void {}

@@ -3,7 +3,7 @@
  * is called when the body has ended.
  */
 
-import { isThenable } from '../base/loop/thenable.ts'
+import { isThenable, whenReady } from '../base/loop/thenable.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { isForbiddenTrailer } from '../protocol/trailer-names.ts'
 import { RequestFields } from './request-fields.ts'
@@ -54,19 +54,15 @@ export function gatherTrailers(
     done(source)
     return
   }
-  let fields: readonly string[]
+  let fields: readonly string[] | Promise<readonly string[]>
   try {
-    const given = source()
-    if (isThenable(given)) {
-      Promise.resolve(given).then(checkTrailers).then(done).catch(fail)
-      return
-    }
-    fields = checkTrailers(given)
+    fields = whenReady(source(), checkTrailers)
   } catch (error) {
     fail(error)
     return
   }
-  done(fields)
+  if (isThenable(fields)) fields.then(done).catch(fail)
+  else done(fields)
 }
 
 /** What the `trailer` field of the head says (RFC 9110 §6.6.2), or null when that is not known yet. */

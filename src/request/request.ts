@@ -33,7 +33,7 @@ import { HandledRequest } from './handled-request.ts'
 import { RequestController } from './request-controller.ts'
 import { ABORTED, REPORTS_LATER, REUSED, SPENT, UPLOADS, WRITTEN } from './request-marks.ts'
 import type { RequestContext } from './request-spec.ts'
-import { forgetConnection, newTimings } from './timings.ts'
+import { newTimings } from './timings.ts'
 
 /** Where the request is: a queue while it waits, a connection or an exchange while it runs. */
 export interface RequestHost {
@@ -171,7 +171,8 @@ export class Request extends HandledRequest {
     this.#controller = null
     this.#connection = null
     this.#marks &= ~REUSED
-    forgetConnection(this.timings)
+    // Nothing that happened on its connection counts.
+    Object.assign(this.timings, { connect: null, secured: null, sent: null, firstByte: null })
   }
 
   onWritten(): void {

@@ -6,11 +6,3 @@ import type { Timings } from '../errors.ts'
 export function newTimings(queued: number): Timings {
   return { queued, connect: null, secured: null, sent: null, firstByte: null, end: null }
 }
-
-/** The request goes back to the queue: nothing that happened on its connection counts. */
-export function forgetConnection(timings: Timings): void {
-  timings.connect = null
-  timings.secured = null
-  timings.sent = null
-  timings.firstByte = null
-}
