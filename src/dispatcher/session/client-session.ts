@@ -170,13 +170,10 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     return this.#gate.needsDrain
   }
 
-  #runFor(request: Request): void {
+  #runFor({ source }: Request): void {
     // A stream that is about to end becomes one of known length if it gets the chance.
-    if (request.source.kind === 'stream' || request.source.kind === 'iterable') {
-      this.runLater()
-    } else {
-      this.run()
-    }
+    if (source.kind === 'stream' || source.kind === 'iterable') this.runLater()
+    else this.run()
   }
 
   finish(done: () => void): void {
@@ -280,8 +277,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
       const state = this.#state
       if (state.at === 'connecting') return
       if (state.at === 'idle') {
-        // The end of the connection before it may have brought us here, in the context of the request which
-        // opened that.
+        // The end of another connection may have brought us here, in the context of the request that opened it.
         request.inContext(this.#connect, this, request.servername)
         return
       }
