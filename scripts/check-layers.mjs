@@ -156,7 +156,7 @@ const RULES = [
       'request/',
       'api/',
       // As a type.
-      'body/mixin.ts',
+      'body/readable.ts',
       'handler/',
       'base/',
       'errors.ts',

@@ -19,8 +19,8 @@ export type {
 } from './api/stream.ts'
 export type { UpgradeCallback, UpgradeData, UpgradeOptions } from './api/upgrade.ts'
 export { getGlobalOrigin, setGlobalOrigin } from './base/address/global-origin.ts'
-export type { BodyMixin, DumpOptions } from './body/mixin.ts'
-export type { BodyReadable } from './body/readable.ts'
+export type { DumpOptions } from './body/dump.ts'
+export type { BodyMixin, BodyReadable } from './body/readable.ts'
 export type { CacheMethods, CacheOptions } from './cache/options.ts'
 export type {
   CacheGetResult,

@@ -111,12 +111,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
   }
 
   /** The final head of the response; what it throws fails the request. */
-  protected abstract onFinalHead(
-    controller: DispatchController,
-    statusCode: number,
-    headers: HeaderObject,
-    statusText: string,
-  ): void
+  protected abstract onFinalHead(statusCode: number, headers: HeaderObject, statusText: string): void
 
   /** The end of a response whose final head was handed out. */
   protected abstract onFinalEnd(trailers: HeaderObject): void
@@ -150,9 +145,9 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
    * Response headers in the form that the caller asked for: an object, as declared, or the flat list of
    * `'raw'`.
    */
-  protected present(controller: DispatchController, headers: HeaderObject): HeaderObject {
+  protected present(headers: HeaderObject): HeaderObject {
     if (this.opts.responseHeaders !== 'raw') return headers
-    const { rawHeaders } = controller
+    const { rawHeaders } = this.controller!
     const isList = Array.isArray(rawHeaders)
     const list = isList ? rawHeaders.map((part) => part.toString('latin1')) : flatFields(headers)
     return list as unknown as HeaderObject
@@ -160,13 +155,13 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
 
   /**
    * Dispatches, unless the signal is aborted already: then nothing is sent, and the failure comes at once.
+   * What the caller's signal or the dispatcher throws is a failure, too.
    */
-  start(dispatcher: Dispatching, opts: DispatchOptions, signal: AbortSource | null | undefined): void {
-    if (signal) {
-      this.#link = AbortLink.to(signal, this)
-      if (this.#state !== 'open') return
-    }
+  start(dispatcher: Dispatching, opts: DispatchOptions): void {
     try {
+      const { signal } = this.opts
+      if (signal) this.#link = AbortLink.to(signal, this)
+      if (this.#state !== 'open') return
       whenRefused(dispatcher.dispatch(opts, this), this)
     } catch (error) {
       this.#end(error)
@@ -259,19 +254,19 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
     if (this.failed) return
     this.controller = controller
     try {
-      if (statusCode < 200) this.#inform(controller, statusCode, headers)
+      if (statusCode < 200) this.#inform(statusCode, headers)
       else if (this.hasResponse()) {
         throw new RequestAbortedError('Request aborted: a second final response head came')
-      } else this.onFinalHead(controller, statusCode, headers, statusText)
+      } else this.onFinalHead(statusCode, headers, statusText)
     } catch (error) {
       this.fail(error)
     }
   }
 
-  #inform(controller: DispatchController, statusCode: number, headers: HeaderObject): void {
+  #inform(statusCode: number, headers: HeaderObject): void {
     const { onInfo } = this.opts
     if (!onInfo || this.resource === null || statusCode === 100 || statusCode === 101) return
-    this.resource.runInAsyncScope(onInfo, null, { statusCode, headers: this.present(controller, headers) })
+    this.resource.runInAsyncScope(onInfo, null, { statusCode, headers: this.present(headers) })
   }
 
   /** No more data for now. */

@@ -30,6 +30,6 @@ export function connectOn<TOpaque>(
     const handler = new SocketHandler(opts, 'bad connect', resolve, reject, (timings, head) =>
       Object.assign(new ConnectData(timings), head),
     )
-    handler.start(dispatcher, { ...opts, method: 'CONNECT' }, opts.signal)
+    handler.start(dispatcher, { ...opts, method: 'CONNECT' })
   })
 }

@@ -103,34 +103,28 @@ class ResponseSide extends Readable {
 }
 
 /** The stream that the handler returned; only `on` is certain to be there. */
-interface Yielded {
-  on(event: 'data', listener: (chunk: unknown) => void): unknown
-  on(event: 'error', listener: (error: Error) => void): unknown
-  on(event: 'end' | 'close', listener: () => void): unknown
+interface Yielded extends Pick<NodeJS.ReadableStream, 'on'> {
   pause?(): unknown
   resume?(): unknown
   destroy?(error?: unknown): unknown
   readonly destroyed?: boolean
 }
 
-/** The request and the response, as the Duplex sees them. */
-type DuplexEnds = Pick<PipelineHandler<unknown>, 'request' | 'readMore' | 'onDuplexDestroyed'>
-
 class PipelineDuplex extends Duplex {
-  readonly #ends: DuplexEnds
+  readonly #handler: PipelineHandler<unknown>
   readonly #load = new PieceLoad()
 
-  constructor(ends: DuplexEnds, objectMode: boolean) {
+  constructor(handler: PipelineHandler<unknown>, objectMode: boolean) {
     super(coverPollution({ readableObjectMode: objectMode }))
-    this.#ends = ends
+    this.#handler = handler
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
-    this.#ends.request.send(chunk, callback)
+    this.#handler.request.send(chunk, callback)
   }
 
   override _final(callback: (error?: Error | null) => void): void {
-    this.#ends.request.push(null)
+    this.#handler.request.push(null)
     callback()
   }
 
@@ -145,19 +139,19 @@ class PipelineDuplex extends Duplex {
   override read(size?: number): ReturnType<Readable['read']> {
     const isHeavy = size !== 0 && this.#load.isHeavy(this.readableLength)
     const chunk = super.read(size)
-    if (isHeavy) this.#ends.readMore()
+    if (isHeavy) this.#handler.readMore()
     return chunk
   }
 
   override _read(): void {
-    if (!this.#load.isHeavy(this.readableLength)) this.#ends.readMore()
+    if (!this.#load.isHeavy(this.readableLength)) this.#handler.readMore()
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     const reason = error ?? (this.readableEnded ? null : new RequestAbortedError())
     // A caller that destroys it without an error does not need to be informed.
     if (error === null) this.on('error', ignoreError)
-    this.#ends.onDuplexDestroyed(reason)
+    this.#handler.onDuplexDestroyed(reason)
     callback(reason)
   }
 }
@@ -178,7 +172,7 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> {
     this.#handle = handle
     // Errors of the request body are those of the Duplex, which reports them.
     this.request.on('error', ignoreError)
-    this.duplex = new PipelineDuplex(this, opts.objectMode === true)
+    this.duplex = new PipelineDuplex(this as PipelineHandler<unknown>, opts.objectMode === true)
   }
 
   onResponseData(controller: DispatchController, chunk: Buffer): void {
@@ -219,11 +213,7 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> {
     destroyQuietly(this.duplex, error)
   }
 
-  protected override onFinalHead(
-    controller: DispatchController,
-    statusCode: number,
-    headers: HeaderObject,
-  ): void {
+  protected override onFinalHead(statusCode: number, headers: HeaderObject): void {
     const { duplex } = this
     const response = new ResponseSide(() => this.resume())
     this.#response = response
@@ -234,7 +224,7 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> {
     duplex.on('error', ignoreError)
     const yielded: unknown = this.resource.runInAsyncScope(this.#handle, null, {
       statusCode,
-      headers: this.present(controller, headers),
+      headers: this.present(headers),
       opaque: this.opaque,
       body: response,
       context: this.context,
@@ -281,7 +271,7 @@ export function pipelineOn<TOpaque>(
 ): Duplex {
   try {
     const handler = new PipelineHandler(opts, handle)
-    handler.start(dispatcher, { ...opts, body: handler.request }, opts.signal)
+    handler.start(dispatcher, { ...opts, body: handler.request })
     return handler.duplex
   } catch (error) {
     return new PassThrough().destroy(error as Error)

@@ -108,8 +108,6 @@ class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource,
   #body: BodyReadable | null = null
   /** The response until the caller has it. */
   #answer: ResponseData<TOpaque> | null = null
-  /** Neither a response nor an error is there for it. */
-  #isCallerWaiting = true
 
   constructor(opts: RequestOptions<TOpaque>, resolve: Resolve<ResponseData<TOpaque>>, reject: Reject) {
     super(opts, opts.onInfo ? new AsyncResource('UNDICI_REQUEST') : null)
@@ -120,23 +118,13 @@ class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource,
     addCaller()
   }
 
-  /** The caller gets an error. */
-  dismissCaller(): void {
-    if (!this.#isCallerWaiting) return
-    this.#isCallerWaiting = false
-    removeCaller()
-  }
-
-  protected override onFinalHead(
-    controller: DispatchController,
-    statusCode: number,
-    headers: HeaderObject,
-    statusText: string,
-  ): void {
+  protected override onFinalHead(statusCode: number, headers: HeaderObject, statusText: string): void {
     const { opts } = this
-    // A getter of the options may throw: until there is a body, that rejects the promise.
-    const shown = this.present(controller, headers)
+    // A getter of the options or of a foreign controller may throw: until there is a body, that rejects the
+    // promise.
+    const shown = this.present(headers)
     const { opaque } = this
+    const answer = new ResponseData(this.controller!.timings) as object as ResponseData<TOpaque>
     const body = new BodyReadable(
       this,
       headers,
@@ -145,7 +133,6 @@ class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource,
     )
     this.#body = body
     this.#trailers = {}
-    const answer = new ResponseData(controller.timings) as object as ResponseData<TOpaque>
     answer.statusCode = statusCode
     answer.statusText = statusText
     answer.headers = shown
@@ -154,7 +141,6 @@ class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource,
     answer.body = body
     answer.context = this.context as RequestContext
     this.#answer = answer
-    this.#isCallerWaiting = false
     answerCaller(this)
   }
 
@@ -231,7 +217,7 @@ class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource,
       this.#body?.fail(error)
       return
     }
-    this.dismissCaller()
+    removeCaller()
     this.#reject(error)
   }
 }
@@ -248,12 +234,6 @@ export function requestOn<TOpaque>(
   callback: RequestCallback<TOpaque> | undefined,
 ): Promise<ResponseData<TOpaque>> | undefined {
   return answerWith<ResponseData<TOpaque>, TOpaque>('UNDICI_REQUEST', opts, callback, (resolve, reject) => {
-    const handler = new RequestHandler(opts, resolve, reject)
-    try {
-      handler.start(dispatcher, opts, opts.signal)
-    } catch (error) {
-      handler.dismissCaller()
-      throw error
-    }
+    new RequestHandler(opts, resolve, reject).start(dispatcher, opts)
   })
 }

@@ -70,7 +70,8 @@ export class SocketHandler<TOpaque, TData> extends ApiHandler<TOpaque> {
   ): void {
     const { opaque } = this
     const context = this.context as RequestContext
-    const head = { statusCode, headers: this.present(controller, headers), socket, opaque, context }
+    this.controller = controller
+    const head = { statusCode, headers: this.present(headers), socket, opaque, context }
     const data = this.#answer(controller.timings, head)
     if (data === null) this.fail(new SocketError(this.#refusal, null))
     if (data === null || this.failed || this.#handedOver) {

@@ -160,16 +160,12 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
     this.#reject(error)
   }
 
-  protected override onFinalHead(
-    controller: DispatchController,
-    statusCode: number,
-    headers: HeaderObject,
-  ): void {
+  protected override onFinalHead(statusCode: number, headers: HeaderObject): void {
     this.#answered = true
-    this.#timings = controller.timings ?? null
+    this.#timings = this.controller!.timings ?? null
     const target: unknown = this.resource.runInAsyncScope(this.#factory, null, {
       statusCode,
-      headers: this.present(controller, headers),
+      headers: this.present(headers),
       opaque: this.#opaque,
       context: this.context,
     })
@@ -226,6 +222,6 @@ export function streamOn<TOpaque>(
   callback: StreamCallback<TOpaque> | undefined,
 ): Promise<StreamData<TOpaque>> | undefined {
   return answerWith<StreamData<TOpaque>, TOpaque>('UNDICI_STREAM', opts, callback, (resolve, reject) => {
-    new StreamHandler(opts, factory, resolve, reject).start(dispatcher, opts, opts.signal)
+    new StreamHandler(opts, factory, resolve, reject).start(dispatcher, opts)
   })
 }

@@ -44,6 +44,6 @@ export function upgradeOn<TOpaque>(
         SWITCHED.includes(statusCode) ? Object.assign(new UpgradeData(timings), head) : null,
     )
     const method = opts.method || 'GET'
-    handler.start(dispatcher, { ...opts, method, upgrade: opts.protocol || DEFAULT_PROTOCOL }, opts.signal)
+    handler.start(dispatcher, { ...opts, method, upgrade: opts.protocol || DEFAULT_PROTOCOL })
   })
 }

@@ -5,7 +5,14 @@ import { destroyQuietly } from '../base/error/ignore-error.ts'
 import { clearTimer, startTimer } from '../base/loop/timer.ts'
 import { AbortError, InvalidArgumentError } from '../errors.ts'
 import { MAX_DISCARDING_TIME } from '../relay/discarded-body.ts'
-import type { DumpOptions } from './mixin.ts'
+
+/** Options of `dump()`. */
+export interface DumpOptions {
+  /** Bytes to read at most; with more, the body is destroyed. Default: 131072. */
+  limit?: number | undefined
+  /** Ends the wait, and rejects with its reason. */
+  signal?: AbortSignal | null | undefined
+}
 
 /** Bytes that `dump()` reads to save the connection; beyond, a new connection is cheaper. */
 const DEFAULT_DUMP_LIMIT = 131_072

@@ -21,10 +21,9 @@ import {
   toJson,
   toText,
 } from './collect.ts'
-import { dumped, dumpLimit, dumpSignal, dumpTime, emptyStream } from './dump.ts'
+import { type DumpOptions, dumped, dumpLimit, dumpSignal, dumpTime, emptyStream } from './dump.ts'
 import type { BodySource } from './incoming.ts'
 import { BodyIterator, type Taken } from './iterate.ts'
-import type { BodyMixin, DumpOptions } from './mixin.ts'
 import { ASKED, type BodyState, EMPTYING, ITERATING, STREAMED } from './state.ts'
 import { webStreamOf } from './web-stream.ts'
 
@@ -32,8 +31,13 @@ const RESOLVED = Promise.resolve()
 
 const USED: ReadonlySet<BodyState['kind']> = new Set(['collecting', 'iterating', 'dumping', 'ended'])
 
+type MixinName = 'bodyUsed' | 'body' | 'text' | 'json' | 'bytes' | 'arrayBuffer' | 'blob' | 'formData'
+
+/** The ways to get a whole body. */
+export interface BodyMixin extends Pick<BodyReadable, MixinName> {}
+
 /** The body of a response: a Readable, with the methods of a web body beside. */
-export class BodyReadable extends ArrivingBody implements BodyMixin {
+export class BodyReadable extends ArrivingBody {
   readonly #headers: HeaderObject
   readonly #isHead: boolean
   #web: ReadableStream<Uint8Array> | null = null
@@ -100,15 +104,10 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
    */
   dump(opts?: DumpOptions): Promise<void>
   // With null, as in undici, whose types say void.
-  dump(opts?: DumpOptions): Promise<unknown> {
-    let signal: AbortSignal | null
-    try {
-      signal = dumpSignal(opts)
-    } catch (reason) {
-      return Promise.reject(reason)
-    }
+  async dump(opts?: DumpOptions): Promise<unknown> {
+    const signal = dumpSignal(opts)
     const limit = dumpLimit(opts)
-    if ((signal === null && this.#drop(limit)) || this.closed) return Promise.resolve(null)
+    if ((signal === null && this.#drop(limit)) || this.closed) return null
     return dumped(this, signal, dumpTime(opts), () => this.#discard(limit))
   }
 

@@ -96,7 +96,7 @@ export class ContentDecoding {
       state.body.add(asBuffer(chunk))
       return
     }
-    const streaming = this.#streaming()
+    const streaming = this.stream()
     if (streaming === null) return
     streaming.waiting.add(asBuffer(chunk))
     this.#feed(streaming)
@@ -127,7 +127,7 @@ export class ContentDecoding {
   end(): void {
     const state = this.#state
     if (state.at === 'holding' && !state.isPaused && this.#decodeHeld(state)) return
-    const streaming = this.#streaming()
+    const streaming = this.stream()
     if (streaming === null) return
     const [first] = streaming.decoders
     for (let chunk = streaming.waiting.shift(); chunk !== undefined; chunk = streaming.waiting.shift()) {
@@ -184,13 +184,8 @@ export class ContentDecoding {
     this.#target.onDecodedEnd()
   }
 
-  /** Decodes with streams from now on. */
-  stream(): void {
-    this.#streaming()
-  }
-
-  /** Null if it is over. */
-  #streaming(): Streaming | null {
+  /** Decodes with streams from now on. Null if it is over. */
+  stream(): Streaming | null {
     const state = this.#state
     if (state.at === 'over') return null
     if (state.at === 'streaming') return state

@@ -31,7 +31,7 @@ import {
 import { type UpgradeCallback, type UpgradeData, type UpgradeOptions, upgradeOn } from '../api/upgrade.ts'
 import { defineKind } from '../base/object/kind.ts'
 import { withoutPollution } from '../base/object/own-options.ts'
-import type { BodyMixin } from '../body/mixin.ts'
+import type { BodyMixin } from '../body/readable.ts'
 import type { UndiciError } from '../errors.ts'
 import type {
   DispatchController,

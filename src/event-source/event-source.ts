@@ -8,7 +8,7 @@ import { parseUrl } from '../base/address/parse-url.ts'
 import { throwLater } from '../base/loop/throw-later.ts'
 import { ownMembers } from '../base/object/own-options.ts'
 import type { Response } from '../fetch/response.ts'
-import { defineEventHandlers, EventHandlers } from '../web/event-handlers.ts'
+import { defineEventHandlers, type EventHandlers } from '../web/event-handlers.ts'
 import { type MessageEvent, receivedMessage } from '../web/events.ts'
 import { requireArguments, toDictionary } from '../web/idl.ts'
 import { defineConstants, defineInterface, defineReferencing } from '../web/interface.ts'
@@ -46,7 +46,7 @@ class StreamTarget extends EventTarget {
   #state: ReadyState = CONNECTING
   /** Of the URL that the stream came from, after redirects. */
   #origin = ''
-  readonly #handlers = new EventHandlers(this)
+  readonly #handlers: EventHandlers = new Map()
 
   constructor(url: string | URL, init: EventSourceInit | null = {}) {
     super()

@@ -4,11 +4,10 @@
  */
 
 import { type AbortSource, abortedReason } from '../base/abort/signal.ts'
-import { getGlobalOrigin } from '../base/address/global-origin.ts'
-import { parseUrl, shownUrl } from '../base/address/parse-url.ts'
 import { RingQueue } from '../base/collection/ring-queue.ts'
 import { ownMembers } from '../base/object/own-options.ts'
 import type { RequestSettings } from '../fetch/declared-classes.ts'
+import { partsOf } from '../fetch/url/url-parts.ts'
 import { EventFeed } from './event-feed.ts'
 import type { ServerComment, ServerEvent, StreamItem } from './server-event.ts'
 import { type EventStreamOptions, readStreamOptions, type StreamPlan } from './stream-options.ts'
@@ -46,7 +45,7 @@ export function events(url: string | URL, init?: EventsInit | null): EventIterat
 export function events(url: string | URL, init: EventsInit | null = null): EventIterator<StreamItem> {
   const options: EventsInit = Object.assign(Object.create(null), ownMembers(init))
   const plan = readStreamOptions(options, 'on-error')
-  return new Events(readUrl(url), fetchInit(options), plan, Boolean(options.comments))
+  return new Events(partsOf(String(url)).url, fetchInit(options), plan, Boolean(options.comments))
 }
 
 /** The options that only concern `fetch`. */
@@ -55,14 +54,6 @@ function fetchInit(options: EventsInit): RequestSettings {
   // Read by the plan; the signal ends all attempts, not one request.
   for (const name of ['method', 'body', 'headers', 'signal', 'dispatcher'] as const) delete init[name]
   return init
-}
-
-function readUrl(url: string | URL): URL {
-  try {
-    return parseUrl(url, getGlobalOrigin())
-  } catch (cause) {
-    throw new TypeError(`Failed to parse URL from ${shownUrl(url)}`, { cause })
-  }
 }
 
 class Events implements EventIterator<StreamItem> {

@@ -151,9 +151,7 @@ export function applyInit(record: RequestRecord, init: RequestSettings | null): 
 function setBody(record: RequestRecord, value: unknown, isHalfDuplex: boolean): void {
   if (record.keepalive && isOnce(value)) throw new TypeError('keepalive')
   const { body, type } = extractBody(value, 'Request')
-  if (type !== null && !record.headers.has('content-type')) {
-    record.headers.append('content-type', 'content-type', type)
-  }
+  if (type !== null) record.headers.fill('content-type', type)
   // One without an origin can be read only once.
   if (body.origin === null) {
     if (!isHalfDuplex) {

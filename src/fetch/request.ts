@@ -183,12 +183,7 @@ export function readRequest(input: unknown, init: RequestSettings | null | undef
 
 function parseUrl(input: unknown): UrlParts {
   const text = toText(input, 'Request constructor', 'input')
-  let parts: UrlParts
-  try {
-    parts = partsOf(text)
-  } catch (cause) {
-    throw new TypeError(`Failed to parse URL from ${shownUrl(text)}`, { cause })
-  }
+  const parts = partsOf(text)
   if (parts.hasCredentials) {
     throw new TypeError(
       `Request cannot be constructed from a URL that includes credentials: ${shownUrl(text)}`,

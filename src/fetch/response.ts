@@ -2,7 +2,6 @@
 /** The class `Response`. */
 
 import type { ReadableStream } from 'node:stream/web'
-import { shownUrl } from '../base/address/parse-url.ts'
 import { withoutPollution } from '../base/object/own-options.ts'
 import {
   illegalInvocation,
@@ -106,9 +105,7 @@ class FetchResponse {
     const given = toDictionary(init, 'Response.json')
     const record = readInit(given)
     if (NULL_BODY_STATUSES.has(record.status)) throw invalidStatus(record.status)
-    if (!record.headers.has('content-type')) {
-      record.headers.append('content-type', 'content-type', 'application/json')
-    }
+    record.headers.fill('content-type', 'application/json')
     return makeResponse(record, extractBody(text, 'Response').body)
   }
 
@@ -116,15 +113,9 @@ class FetchResponse {
     requireArguments(arguments.length, 1, 'Response.redirect')
     const text = toText(url, 'Response.redirect', 'url')
     const code = toUnsigned(Number(status), 16)
-    let location: string
-    try {
-      location = partsOf(text).href
-    } catch (cause) {
-      throw new TypeError(`Failed to parse URL from ${shownUrl(text)}`, { cause })
-    }
+    const { href: location } = partsOf(text)
     if (!REDIRECT_STATUSES.has(code)) throw new RangeError(`Invalid status code ${code}`)
-    const headers = new HeaderList()
-    headers.append('location', 'location', location)
+    const headers = new HeaderList({ location })
     return makeResponse(madeHere({ status: code, headers, guard: 'immutable' }), null)
   }
 
@@ -135,10 +126,7 @@ class FetchResponse {
     const record = readInit(toDictionary(init, 'Response constructor'))
     if (extracted !== null) {
       if (NULL_BODY_STATUSES.has(record.status)) throw invalidStatus(record.status)
-      const { type } = extracted
-      if (type !== null && !record.headers.has('content-type')) {
-        record.headers.append('content-type', 'content-type', type)
-      }
+      if (extracted.type !== null) record.headers.fill('content-type', extracted.type)
       this.#body = extracted.body
     }
     this.#record = record

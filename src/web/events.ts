@@ -235,25 +235,18 @@ const message = eventClass<MessageEventInit, MessageFields>(
 
 export const MessageEvent: MessageEventConstructor = message.declared as MessageEventConstructor
 
+type OptionalArguments = Parameters<MessageEvent['initMessageEvent']> extends [string, ...infer T] ? T : never
+
 defineMembers(MessageEvent.prototype, {
-  initMessageEvent(
-    this: MessageEvent,
-    type: string,
-    bubbles = false,
-    cancelable = false,
-    data: unknown = null,
-    origin = '',
-    lastEventId = '',
-    source: MessagePort | null = null,
-    ports: MessagePort[] = [],
-  ): void {
+  initMessageEvent(this: MessageEvent, type: string, ...optional: OptionalArguments): void {
+    const [bubbles, cancelable, data, origin, lastEventId, source, ports] = optional
     const where = 'MessageEvent.initMessageEvent'
     const fields = message.fieldsIn(Object(this))
     if (fields === null) throw illegalInvocation()
     // biome-ignore lint/complexity/noArguments: their number shows whether one was omitted
     requireArguments(arguments.length, 1, where)
     const text = toText(type, where, 'type')
-    const given = toMessageFields({ data, lastEventId, origin, ports, source })
+    const given = toMessageFields({ data, lastEventId, origin, ports, source } as MessageEventInit)
     // Like `initEvent`, it has no effect on an event that is being dispatched.
     if (this.eventPhase !== NOT_DISPATCHED) return
     this.initEvent(text, Boolean(bubbles), Boolean(cancelable))

@@ -121,10 +121,6 @@ export class OpeningHandshake implements AttemptOwner {
     const fields = headers.copy()
     // The dispatcher sets it.
     fields.delete('host')
-    /** Sets a field unless the caller has. */
-    const fill = (name: string, value: string): void => {
-      if (!fields.has(name)) fields.append(name, name, value)
-    }
     /** Replaces a value of the caller. */
     const set = (name: string, value: string): void => {
       fields.delete(name)
@@ -135,17 +131,17 @@ export class OpeningHandshake implements AttemptOwner {
     if (protocols.length > 0) set(PROTOCOL_FIELD, protocols.join(', '))
     set('sec-websocket-extensions', OFFER)
     if (this.#authorized) set('authorization', basicCredentials(url)!)
-    fill('accept', '*/*')
-    fill('accept-language', '*')
+    fields.fill('accept', '*/*')
+    fields.fill('accept-language', '*')
     const client = getGlobalOrigin()
     // RFC 6455 §4.1: the server decides by it whose pages may connect. Unlike `fetch`, also towards the same
     // origin.
-    if (client !== undefined) fill('origin', client.origin)
+    if (client !== undefined) fields.fill('origin', client.origin)
     if (isTrustworthy(url)) set('sec-fetch-mode', 'websocket')
-    fill('user-agent', 'ventuno')
-    fill('pragma', 'no-cache')
-    fill('cache-control', 'no-cache')
-    fill('accept-encoding', acceptedCodings(url, fields))
+    fields.fill('user-agent', 'ventuno')
+    fields.fill('pragma', 'no-cache')
+    fields.fill('cache-control', 'no-cache')
+    fields.fill('accept-encoding', acceptedCodings(url, fields))
     return fields
   }
 

@@ -12,7 +12,7 @@ import { MAX_CONTROL_PAYLOAD } from '../protocol/websocket/constants.ts'
 import type { Agreement } from '../protocol/websocket/handshake.ts'
 import type { MessageBytes } from '../protocol/websocket/message-collector.ts'
 import type { Dispatching } from '../request/dispatching.ts'
-import { defineEventHandlers, EventHandlers } from '../web/event-handlers.ts'
+import { defineEventHandlers, type EventHandlers } from '../web/event-handlers.ts'
 import { CloseEvent, ErrorEvent, receivedMessage } from '../web/events.ts'
 import { asString, clampToUint16, requireArguments } from '../web/idl.ts'
 import { defineConstants, defineInterface, defineReferencing } from '../web/interface.ts'
@@ -74,7 +74,7 @@ class SocketTarget extends EventTarget {
   #agreement: Agreement | null = null
   #binaryType: BinaryType = 'blob'
   #referenced = true
-  readonly #handlers = new EventHandlers(this)
+  readonly #handlers: EventHandlers = new Map()
 
   constructor(url: string | URL, options: string | Iterable<string> | WebSocketInit | undefined = undefined) {
     super()

@@ -14,8 +14,8 @@ import { Incoming } from '../../body/incoming.ts'
 import { type BodyState, HELD, STREAMED, STREAMING } from '../../body/state.ts'
 import { Branches, teeStream } from './branches.ts'
 import { type BodyFeed, type BodySink, IterableFeed } from './feed.ts'
-import { type BodyOrigin, bytesOf, isWhole, type PulledOrigin } from './origin.ts'
-import { collectStream, makeByteStream, proxyOf } from './streams.ts'
+import { type BodyOrigin, bytesOf, isWhole } from './origin.ts'
+import { collectStream, makeStream, proxyOf } from './streams.ts'
 
 /** How many unread bytes are buffered before the source is paused. */
 const HIGH_WATER_MARK = 65_536
@@ -41,15 +41,14 @@ export class Body implements BodySink {
 
   /** A body of chunks that can be read only once. */
   static from(chunks: AsyncIterable<unknown>): Body {
-    const feed = new IterableFeed(chunks)
-    const body = new Body(null, feed)
-    feed.deliverTo(body)
+    const body = new Body(null)
+    body.#startReading(chunks)
     return body
   }
 
   /** A body over a stream that the caller created. */
   static streamed(stream: ReadableStream): Body {
-    const body = new Body(null, null)
+    const body = new Body(null)
     body.#state = STREAMING
     body.#stream = stream
     return body
@@ -80,7 +79,14 @@ export class Body implements BodySink {
   get stream(): ReadableStream<Uint8Array> {
     if (this.#stream === null) {
       const state = this.#state
-      this.#stream = makeByteStream(this)
+      this.#stream = makeStream<Uint8Array>({
+        type: 'bytes',
+        start: (controller: ReadableByteStreamController) => {
+          this.#controller = controller
+        },
+        pull: () => this.#onPull(),
+        cancel: (reason) => this.#onCancel(reason),
+      })
       if (state.kind === 'failed' && state.isUnused) this.#controller!.error(state.reason)
       else if (state.kind !== 'held') this.#stream.getReader()
       else {
@@ -109,7 +115,7 @@ export class Body implements BodySink {
     this.#stream?.getReader()
     const origin = this.#origin
     if (isWhole(origin)) return this.#convert(BodyBytes.of(bytesOf(origin)), convert)
-    if (origin !== null) this.#startReading(origin)
+    if (origin !== null) this.#startReading(origin.chunks())
     if (!this.#incoming.isComplete || this.#incoming.source?.isAbortable) return this.#gather(convert)
     return this.#convert(this.#incoming.take(), convert)
   }
@@ -218,11 +224,8 @@ export class Body implements BodySink {
     else if (state.kind === 'streaming') this.#controller?.error(error)
   }
 
-  onStreamStart(controller: ReadableByteStreamController): void {
-    this.#controller = controller
-  }
-
-  onStreamPull(): void {
+  /** A reader wants a chunk from the stream. */
+  #onPull(): void {
     if (this.#state.kind !== 'streaming') return
     const origin = this.#origin
     if (isWhole(origin)) {
@@ -231,7 +234,7 @@ export class Body implements BodySink {
       this.#close()
       return
     }
-    if (origin !== null) this.#startReading(origin)
+    if (origin !== null) this.#startReading(origin.chunks())
     const chunk = this.#incoming.shift()
     if (chunk === undefined) this.#pulled = true
     else this.#enqueue(chunk)
@@ -239,7 +242,7 @@ export class Body implements BodySink {
     else this.#incoming.demand()
   }
 
-  onStreamCancel(reason: unknown): void {
+  #onCancel(reason: unknown): void {
     if (this.#state.kind !== 'streaming') return
     this.#end()
     this.#incoming.clear()
@@ -251,10 +254,8 @@ export class Body implements BodySink {
     return this.#state.kind === 'streaming' && this.#controller === null
   }
 
-  #startReading(origin: PulledOrigin): void {
-    const feed = new IterableFeed(origin.chunks())
-    feed.deliverTo(this)
-    this.#incoming.source = feed
+  #startReading(chunks: AsyncIterable<unknown>): void {
+    this.#incoming.source = new IterableFeed(chunks, this)
     this.#origin = null
   }
 

@@ -8,9 +8,8 @@ import type { ReadableStream, ReadableStreamDefaultController } from 'node:strea
 import { copyBytes } from '../../base/bytes/own-bytes.ts'
 import { ignoreError } from '../../base/error/ignore-error.ts'
 import { Deferred } from '../../base/loop/deferred.ts'
-import { loadWebStreams } from '../../base/node/lazy-modules.ts'
 import type { BodyFeed, BodySink } from './feed.ts'
-import { bare } from './streams.ts'
+import { makeStream } from './streams.ts'
 
 /** What a branch wants from the source. */
 type Wish = 'more' | 'pause' | 'nothing'
@@ -33,27 +32,26 @@ class Branch implements BodyFeed {
   }
 
   resume(): void {
-    if (this.wish === 'nothing') return
-    this.wish = 'more'
-    this.#branches.update()
+    if (this.wish !== 'nothing') this.#want('more')
   }
 
   pause(): void {
-    if (this.wish !== 'more') return
-    this.wish = 'pause'
-    this.#branches.update()
+    if (this.wish === 'more') this.#want('pause')
   }
 
   cancel(reason: unknown): void {
     if (this.wish === 'nothing') return
-    this.wish = 'nothing'
     this.reason = reason
-    this.#branches.update()
+    this.#want('nothing')
   }
 
   spent(): void {
     this.isSpent = true
-    this.wish = 'nothing'
+    this.#want('nothing')
+  }
+
+  #want(wish: Wish): void {
+    this.wish = wish
     this.#branches.update()
   }
 
@@ -154,24 +152,19 @@ export function teeStream(stream: ReadableStream): [ReadableStream, ReadableStre
     })
     return reading
   }
-  const branch = (index: number): ReadableStream => {
-    const { ReadableStream } = loadWebStreams()
-    return new ReadableStream(
-      bare({
-        start(controller: ReadableStreamDefaultController) {
-          controllers[index] = controller
-        },
-        pull,
-        cancel(reason: unknown) {
-          cancelled[index] = true
-          reasons[index] = reason
-          if (cancelled[0] && cancelled[1]) bothCancelled.resolve(reader.cancel(reasons))
-          return bothCancelled.promise
-        },
-      }),
-      bare({ highWaterMark: 0 }),
-    )
-  }
+  const branch = (index: number): ReadableStream =>
+    makeStream({
+      start(controller: ReadableStreamDefaultController) {
+        controllers[index] = controller
+      },
+      pull,
+      cancel(reason) {
+        cancelled[index] = true
+        reasons[index] = reason
+        if (cancelled[0] && cancelled[1]) bothCancelled.resolve(reader.cancel(reasons))
+        return bothCancelled.promise
+      },
+    })
   const pair: [ReadableStream, ReadableStream] = [branch(0), branch(1)]
   reader.closed.catch(fail)
   return pair

@@ -9,9 +9,8 @@ import { isAnyArrayBuffer, isSharedArrayBuffer } from 'node:util/types'
 import { sourceBytes } from '../../base/bytes/source-bytes.ts'
 import { ignoreError } from '../../base/error/ignore-error.ts'
 import { loadWebStreams } from '../../base/node/lazy-modules.ts'
-import type { FormDataLike } from '../../request/dispatch-options.ts'
 import { newBoundary } from '../../request/form-part.ts'
-import { toText, wellFormed } from '../../web/idl.ts'
+import { isIterableObject, toText, wellFormed } from '../../web/idl.ts'
 import { encodeMultipart } from '../form/multipart-encode.ts'
 import { Body } from './body.ts'
 import type { PulledOrigin } from './origin.ts'
@@ -55,7 +54,9 @@ function extractObject(value: object): ExtractedBody | null {
     case 'URLSearchParams':
       return { body: new Body(String(value)), type: 'application/x-www-form-urlencoded;charset=UTF-8' }
     case 'FormData':
-      if (typeof members['append'] === 'function' && isIterable(value)) return extractForm(value)
+      if (typeof members['append'] === 'function' && isIterableObject(value)) {
+        return extractForm(value as Iterable<[string, unknown]>)
+      }
       break
     case 'Blob':
     case 'File':
@@ -73,11 +74,7 @@ function extractObject(value: object): ExtractedBody | null {
   return { body: Body.from(value as AsyncIterable<unknown>), type: null }
 }
 
-function isIterable(value: object): value is Iterable<[string, unknown]> & FormDataLike {
-  return typeof (value as Partial<Iterable<unknown>>)[Symbol.iterator] === 'function'
-}
-
-function extractForm(form: FormDataLike & Iterable<[string, unknown]>): ExtractedBody {
+function extractForm(form: Iterable<[string, unknown]>): ExtractedBody {
   const encoded = encodeMultipart(form, newBoundary())
   const body = new Body(encoded.bytes() ?? (encoded as PulledOrigin))
   return { body, type: encoded.contentType }

@@ -34,11 +34,12 @@ export class IterableFeed implements BodyFeed {
   readonly isAbortable = false
   readonly #chunks: AsyncIterable<unknown>
   #iterator: AsyncIterator<unknown> | null = null
-  #sink: BodySink | null = null
+  #sink: BodySink
   #state: 'paused' | 'flowing' | 'reading' | 'over' = 'paused'
 
-  constructor(chunks: AsyncIterable<unknown>) {
+  constructor(chunks: AsyncIterable<unknown>, sink: BodySink) {
     this.#chunks = chunks
+    this.#sink = sink
   }
 
   deliverTo(sink: BodySink): void {
@@ -90,7 +91,7 @@ export class IterableFeed implements BodyFeed {
     } catch (error) {
       if (this.#state === 'over') return
       this.cancel(error)
-      this.#sink!.fail(error)
+      this.#sink.fail(error)
     }
   }
 
@@ -103,19 +104,19 @@ export class IterableFeed implements BodyFeed {
     const bytes = toBytes(value)
     if (bytes === null) {
       this.cancel(undefined)
-      this.#sink!.fail(new TypeError('Received non-Uint8Array chunk'))
+      this.#sink.fail(new TypeError('Received non-Uint8Array chunk'))
       return
     }
     // Copied: a generator may reuse the memory for its next chunk, and a byte stream detaches the chunks it
     // is given.
-    this.#sink!.receive(copyBytes(bytes, 0, bytes.byteLength))
-    if (this.#state === 'flowing' && this.#sink!.awaited) void this.#next()
+    this.#sink.receive(copyBytes(bytes, 0, bytes.byteLength))
+    if (this.#state === 'flowing' && this.#sink.awaited) void this.#next()
     else if (this.#state === 'flowing' || this.#state === 'reading') this.#state = 'paused'
   }
 
   #end(): BodySink {
     this.#state = 'over'
-    return this.#sink!
+    return this.#sink
   }
 }
 

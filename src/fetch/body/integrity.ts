@@ -1,13 +1,9 @@
 /** Subresource Integrity: checks a body against the hashes that the caller gave. */
 import { loadCrypto } from '../../base/node/lazy-modules.ts'
 
-/** Weakest first. */
-const ALGORITHMS = ['sha256', 'sha384', 'sha512'] as const
-type Algorithm = (typeof ALGORITHMS)[number]
-
 /** The hashes of the strongest algorithm in a list. A list without a known algorithm has none: null. */
 export interface IntegrityMetadata {
-  readonly algorithm: Algorithm
+  readonly algorithm: string
   /** In base64, normalised to one alphabet and without padding. */
   readonly hashes: readonly string[]
 }
@@ -23,12 +19,13 @@ export function parseIntegrity(metadata: string): IntegrityMetadata | null {
   for (const item of metadata.split(/[\t\n\f\r ]+/)) {
     const match = EXPRESSION.exec(item)
     if (match === null) continue
-    const algorithm = match[1]!.toLowerCase() as Algorithm
+    const algorithm = match[1]!.toLowerCase()
     // An expression that is not a hash counts, too, and matches nothing: a typing error must not switch the
     // check off.
     const value = match[2] ?? ''
     const hash = BASE64.test(value) ? plain(value) : ''
-    if (strongest === null || rank(algorithm) > rank(strongest.algorithm)) {
+    // The names sort by strength.
+    if (strongest === null || algorithm > strongest.algorithm) {
       strongest = { algorithm, hashes: [hash] }
     } else if (algorithm === strongest.algorithm) {
       strongest = { algorithm, hashes: [...strongest.hashes, hash] }
@@ -42,10 +39,6 @@ export function matchesIntegrity(bytes: Uint8Array, metadata: IntegrityMetadata 
   if (metadata === null) return true
   const hash = loadCrypto().createHash(metadata.algorithm).update(bytes).digest('base64')
   return metadata.hashes.includes(plain(hash))
-}
-
-function rank(algorithm: Algorithm): number {
-  return ALGORITHMS.indexOf(algorithm)
 }
 
 /** Maps both base64 alphabets to one, and drops the padding. */

@@ -2,14 +2,9 @@
  * The link from an exchange to the body it feeds: strong while the body has a reader, weak while it is
  * unread. If the caller drops an unread body, the exchange is given up when the body is garbage-collected.
  */
-import type { BodySink } from './feed.ts'
+import type { BodyFeed, BodySink } from './feed.ts'
 
-/** Can give up its exchange. */
-export interface Abandonable {
-  cancel(reason: unknown): void
-}
-
-const abandoned = new FinalizationRegistry<Abandonable>((owner) => owner.cancel(undefined))
+const abandoned = new FinalizationRegistry<BodyFeed>((owner) => owner.cancel(undefined))
 
 export class SinkLink {
   #sink: BodySink | WeakRef<BodySink> | null = null
@@ -30,7 +25,7 @@ export class SinkLink {
   }
 
   /** Makes the link weak if the body has no reader. */
-  loosen(owner: Abandonable): void {
+  loosen(owner: BodyFeed): void {
     const sink = this.#sink
     if (sink === null || sink instanceof WeakRef || sink.awaited) return
     this.#sink = new WeakRef(sink)

@@ -4,9 +4,11 @@
  */
 
 import type {
-  ReadableByteStreamController,
   ReadableStream,
+  ReadableStreamDefaultController,
   ReadableStreamDefaultReader,
+  UnderlyingByteSource,
+  UnderlyingSource,
 } from 'node:stream/web'
 import { isUint8Array } from 'node:util/types'
 import { asBuffer } from '../../base/bytes/source-bytes.ts'
@@ -14,32 +16,15 @@ import { ignoreError } from '../../base/error/ignore-error.ts'
 import { loadWebStreams } from '../../base/node/lazy-modules.ts'
 import { toBytes } from './feed.ts'
 
-/** A body, as its stream sees it. */
-export interface StreamOwner {
-  /** The stream has been created. */
-  onStreamStart(controller: ReadableByteStreamController): void
-  /** A reader wants a chunk from the stream. */
-  onStreamPull(): void
-  onStreamCancel(reason: unknown): void
-}
-
 /** An object without a prototype. */
 export function bare<T extends object>(members: T): T {
   return Object.assign(Object.create(null), members) as T
 }
 
-/** A stream that asks its owner for each chunk and buffers none. */
-export function makeByteStream(owner: StreamOwner): ReadableStream<Uint8Array> {
+/** A stream that asks for each chunk and buffers none. */
+export function makeStream<Chunk>(source: UnderlyingSource | UnderlyingByteSource): ReadableStream<Chunk> {
   const { ReadableStream } = loadWebStreams()
-  return new ReadableStream(
-    bare({
-      type: 'bytes' as const,
-      start: (controller: ReadableByteStreamController) => owner.onStreamStart(controller),
-      pull: () => owner.onStreamPull(),
-      cancel: (reason: unknown) => owner.onStreamCancel(reason),
-    }),
-    bare({ highWaterMark: 0 }),
-  ) as ReadableStream<Uint8Array>
+  return new ReadableStream(bare(source) as UnderlyingSource, bare({ highWaterMark: 0 }))
 }
 
 /**
@@ -73,19 +58,15 @@ export function collectStream(stream: ReadableStream, take: (chunk: Buffer) => v
 
 /** A stream of the same chunks. Locks the given stream. */
 export function proxyOf(stream: ReadableStream): ReadableStream {
-  const { ReadableStream } = loadWebStreams()
   const reader = stream.getReader()
-  return new ReadableStream(
-    bare({
-      async pull(controller: { enqueue(chunk: unknown): void; close(): void }) {
-        const { done, value } = await reader.read()
-        if (done) controller.close()
-        else controller.enqueue(value)
-      },
-      cancel: (reason: unknown) => reader.cancel(reason),
-    }),
-    bare({ highWaterMark: 0 }),
-  )
+  return makeStream({
+    async pull(controller: ReadableStreamDefaultController) {
+      const { done, value } = await reader.read()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
 }
 
 /** The chunks of a caller's stream, read one by one as they are sent. */

@@ -18,17 +18,14 @@ interface Loaded {
 
 let loaded: Loaded | null = null
 
-function load(): Loaded {
+function get(): Loaded {
+  if (loaded !== null) return loaded
   const present = globalThis.FormData as unknown as FormDataClass
   // If our class was made the global one before its first use, the runtime's class is out of reach.
   const runtime = present === FormData ? (FormEntries as unknown as FormDataClass) : present
   const prototype = Object.create(runtime.prototype) as object
   Object.defineProperty(prototype, 'constructor', { value: FormData, writable: true, configurable: true })
-  return { runtime, prototype }
-}
-
-function get(): Loaded {
-  loaded ??= load()
+  loaded = { runtime, prototype }
   return loaded
 }
 

@@ -67,6 +67,11 @@ export class HeaderList {
     }
   }
 
+  /** Adds the field unless it is there. */
+  fill(lower: string, value: string): void {
+    if (!this.has(lower)) this.append(lower, lower, value)
+  }
+
   set(name: string, lower: string, value: string): void {
     const fields = this.#writable()
     const present = fields.get(lower)
@@ -88,7 +93,6 @@ export class HeaderList {
   /** In order of first appearance, with the names in their original spelling. */
   forEach(visit: (name: string, lower: string, value: string | string[]) => void): void {
     const received = this.#received
-    if (received === null && this.#fields === null) return
     if (received !== null && this.#isPlain) {
       for (const name of Object.keys(received)) visit(name, name, received[name]!)
       return

@@ -47,6 +47,9 @@ function plainHeaders(mode: RequestMode, { protocol, isTrustworthy }: UrlParts):
   }
 }
 
+/** Those that tell the origin even to a server without TLS. */
+const TELLING_POLICIES: ReadonlySet<string> = new Set(['origin', 'origin-when-cross-origin', 'unsafe-url'])
+
 const CONDITIONAL = new Set([
   'if-modified-since',
   'if-none-match',
@@ -99,17 +102,8 @@ function originOf(record: RequestRecord, trail: Trail | null, client: URL | unde
   const origin = trail?.isTainted === true ? 'null' : client.origin
   if (trail?.isForeign === true) return origin
   if (method === 'GET' || method === 'HEAD') return null
-  switch (referrerPolicy) {
-    case 'no-referrer':
-      return 'null'
-    case 'same-origin':
-      return client.origin === url.origin ? origin : 'null'
-    case 'no-referrer-when-downgrade':
-    case 'strict-origin':
-    case 'strict-origin-when-cross-origin':
-    case '':
-      return client.protocol === 'https:' && url.protocol !== 'https:' ? 'null' : origin
-    default:
-      return origin
-  }
+  if (referrerPolicy === 'no-referrer') return 'null'
+  if (referrerPolicy === 'same-origin') return client.origin === url.origin ? origin : 'null'
+  if (TELLING_POLICIES.has(referrerPolicy)) return origin
+  return client.protocol === 'https:' && url.protocol !== 'https:' ? 'null' : origin
 }

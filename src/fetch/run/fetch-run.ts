@@ -227,7 +227,7 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
     const origin = body?.origin ?? null
     if (this.#trail?.isSecondTry === true || (body !== null && origin === null)) return false
     const record = { ...this.#record, body: origin === null ? null : new Body(origin) }
-    const trail = Trail.after(this.#trail, record)
+    const trail = this.#trail ?? new Trail(record.url)
     trail.isSecondTry = true
     const caller = this.#takeCaller()!
     this.#stop(undefined)
@@ -350,17 +350,16 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
 
   /** By a dispatcher that has returned a promise. */
   refuse(error: unknown): void {
-    if (this.#state !== 'waiting' && this.#state !== 'responding') return
-    const { sink } = this.#sinkLink
-    this.#refuse(error)
-    sink?.fail(new TypeError('terminated', { cause: error }))
+    if (this.#state === 'waiting' || this.#state === 'responding') this.#refuse(error)
   }
 
   /** Fails the fetch for a reason that the fetch algorithm gives. */
   #refuse(error: unknown): void {
     const caller = this.#takeCaller()
+    const { sink } = this.#sinkLink
     this.#stop(error)
     caller?.reject(new TypeError('fetch failed', { cause: error }))
+    sink?.fail(new TypeError('terminated', { cause: error }))
   }
 
   onDelivered(): void {

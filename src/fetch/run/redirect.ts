@@ -45,13 +45,8 @@ export class Trail {
   redirectStart = 0
   redirectEnd = 0
 
-  private constructor(first: UrlParts) {
+  constructor(first: UrlParts) {
     this.first = first
-  }
-
-  /** The given trail, or a new one that starts at the URL of `record`. */
-  static after(trail: Trail | null, record: RequestRecord): Trail {
-    return trail ?? new Trail(record.url)
   }
 
   /** Records the times of a request that was redirected. */
@@ -85,7 +80,7 @@ export function nextHop(
   if (location === null) return null
   const target = targetOf(location, record.url)
   if (!target.isHttp) throw new Error('URL scheme must be a HTTP(S) scheme')
-  const trail = Trail.after(trailSoFar, record)
+  const trail = trailSoFar ?? new Trail(record.url)
   if (trail.count === MAX_REDIRECTS) throw new Error('redirect count exceeded')
   const leaves = target.origin !== record.url.origin
   const isForeign = target.origin !== trail.first.origin

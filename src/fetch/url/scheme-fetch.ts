@@ -15,41 +15,36 @@ interface Fetched {
   readonly body: Body
 }
 
-/** Throws the cause of the failure. */
-export function fetchScheme(record: RequestRecord): Fetched {
-  switch (record.url.protocol) {
-    case 'about:':
-      throw new Error('about scheme is not supported')
-    case 'file:':
-      throw new Error('not implemented... yet...')
-    case 'data:':
-      return fetchData(record)
-    case 'blob:':
-      return fetchBlob(record)
-    default:
-      throw new Error('unknown scheme')
-  }
+const UNSUPPORTED: Readonly<Record<string, string>> = {
+  'about:': 'about scheme is not supported',
+  'file:': 'not implemented... yet...',
 }
 
-function answered(
-  record: RequestRecord,
-  status: number,
-  statusText: string,
-  fields: Record<string, string>,
-): ResponseRecord {
-  const headers = new HeaderList()
-  for (const [name, value] of Object.entries(fields)) headers.append(name, name, value)
-  const url = record.url.withoutFragment
-  return { type: 'basic', status, statusText, headers, guard: 'immutable', url, redirected: false }
+/** Throws the cause of the failure. */
+export function fetchScheme(record: RequestRecord): Fetched {
+  const { protocol } = record.url
+  if (protocol === 'data:') return fetchData(record)
+  if (protocol === 'blob:') return fetchBlob(record)
+  throw new Error(UNSUPPORTED[protocol] ?? 'unknown scheme')
+}
+
+function answered({ url }: RequestRecord, fields: Record<string, string>): ResponseRecord {
+  const status = 'content-range' in fields ? 206 : 200
+  return {
+    type: 'basic',
+    status,
+    statusText: status === 200 ? 'OK' : 'Partial Content',
+    headers: new HeaderList(fields),
+    guard: 'immutable',
+    url: url.withoutFragment,
+    redirected: false,
+  }
 }
 
 function fetchData(record: RequestRecord): Fetched {
   const data = parseDataUrl(record.url.url)
   if (data === null) throw new Error('failed to fetch the data URL')
-  return {
-    answer: answered(record, 200, 'OK', { 'content-type': data.mimeType }),
-    body: new Body(data.body),
-  }
+  return { answer: answered(record, { 'content-type': data.mimeType }), body: new Body(data.body) }
 }
 
 function fetchBlob(record: RequestRecord): Fetched {
@@ -59,14 +54,14 @@ function fetchBlob(record: RequestRecord): Fetched {
   if (blob === undefined) throw new Error('the blob URL is not registered')
   const fields = { 'content-length': String(blob.size), 'content-type': contentTypeOf(blob) }
   const range = record.headers.get('range')
-  if (range === null) return { answer: answered(record, 200, 'OK', fields), body: bodyOf(blob) }
+  if (range === null) return { answer: answered(record, fields), body: bodyOf(blob) }
   const bounds = parseRange(range, blob.size)
   if (bounds === null) throw new Error('failed to fetch the data URL')
   const [start, end] = bounds
   const part = blob.slice(start, end + 1, blob.type)
   fields['content-length'] = String(part.size)
   const ofPart = { ...fields, 'content-range': `bytes ${start}-${end}/${blob.size}` }
-  return { answer: answered(record, 206, 'Partial Content', ofPart), body: bodyOf(part) }
+  return { answer: answered(record, ofPart), body: bodyOf(part) }
 }
 
 function bodyOf(blob: Blob): Body {

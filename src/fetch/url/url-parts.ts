@@ -5,7 +5,7 @@
 
 import { BAD_PORTS } from '../../base/address/bad-ports.ts'
 import { getGlobalOrigin } from '../../base/address/global-origin.ts'
-import { parseUrl } from '../../base/address/parse-url.ts'
+import { parseUrl, shownUrl } from '../../base/address/parse-url.ts'
 import { isTrustworthy } from '../../base/address/trustworthy.ts'
 
 /** Entries in each of the two halves of the cache. When the newer half is full, the older one is dropped. */
@@ -58,11 +58,11 @@ export class UrlParts {
 let newer = new Map<string, UrlParts>()
 let older = new Map<string, UrlParts>()
 
-/** Throws the runtime's error for an invalid URL. */
+/** @throws {TypeError} */
 export function partsOf(text: string): UrlParts {
   const known = newer.get(text)
   if (known !== undefined) return known
-  const parts = older.get(text) ?? new UrlParts(parseUrl(text, getGlobalOrigin()))
+  const parts = older.get(text) ?? parse(text)
   if (text.length > MAX_KEPT_LENGTH || dependsOnBase(text, parts)) return parts
   if (newer.size === KEPT) {
     older = newer
@@ -70,6 +70,14 @@ export function partsOf(text: string): UrlParts {
   }
   newer.set(text, parts)
   return parts
+}
+
+function parse(text: string): UrlParts {
+  try {
+    return new UrlParts(parseUrl(text, getGlobalOrigin()))
+  } catch (cause) {
+    throw new TypeError(`Failed to parse URL from ${shownUrl(text)}`, { cause })
+  }
 }
 
 /**
