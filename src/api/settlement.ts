@@ -49,27 +49,17 @@ export function answerWith<TData, TOpaque>(
   callback: ApiCallback<TData, TOpaque> | undefined,
   start: Start<TData>,
 ): Promise<TData> | undefined {
-  if (callback !== undefined) {
-    answerByCallback(type, opts, callback, start)
-    return undefined
+  if (callback === undefined) {
+    return new Promise<TData>((resolve, reject) => {
+      try {
+        checkOptions(opts)
+        start(resolve, reject)
+      } catch (error) {
+        destroyBodyOf(opts, error)
+        reject(error)
+      }
+    })
   }
-  return new Promise<TData>((resolve, reject) => {
-    try {
-      checkOptions(opts)
-      start(resolve, reject)
-    } catch (error) {
-      destroyBodyOf(opts, error)
-      reject(error)
-    }
-  })
-}
-
-function answerByCallback<TData, TOpaque>(
-  type: string,
-  opts: CommonOptions<TOpaque>,
-  callback: ApiCallback<TData, TOpaque>,
-  start: Start<TData>,
-): void {
   if (typeof callback !== 'function') {
     checkOptions(opts)
     const error = new InvalidArgumentError('invalid callback')
@@ -90,6 +80,7 @@ function answerByCallback<TData, TOpaque>(
     destroyBodyOf(opts, error)
     queueMicrotask(() => report(error, { opaque: opaqueOf(opts) }))
   }
+  return undefined
 }
 
 /** Its getter may be what threw. */

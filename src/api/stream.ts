@@ -70,10 +70,8 @@ interface Target extends NodeJS.WritableStream {
 
 function isTarget(value: unknown): value is Target {
   if (typeof value !== 'object' || value === null) return false
-  const target = value as Partial<Target>
-  return (
-    typeof target.write === 'function' && typeof target.end === 'function' && typeof target.on === 'function'
-  )
+  const { write, end, on } = value as Partial<Target>
+  return typeof write === 'function' && typeof end === 'function' && typeof on === 'function'
 }
 
 class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {

@@ -90,52 +90,43 @@ const GZIP: ContentCoding = {
   decode: (bytes, options, { gunzipSync }) => gunzipSync(bytes, options),
 }
 
-const CODINGS: ReadonlyMap<string, ContentCoding> = new Map([
-  ['gzip', GZIP],
-  ['x-gzip', GZIP],
-  [
-    'deflate',
-    {
-      options: GZIP.options,
-      open: (options) => new InflateEither(options),
-      decode: (bytes, options, { inflateSync, inflateRawSync }) =>
-        isZlibFormat(bytes[0]!) ? inflateSync(bytes, options) : inflateRawSync(bytes, options),
+const CODINGS: Readonly<Record<string, ContentCoding>> = {
+  gzip: GZIP,
+  'x-gzip': GZIP,
+  deflate: {
+    options: GZIP.options,
+    open: (options) => new InflateEither(options),
+    decode: (bytes, options, { inflateSync, inflateRawSync }) =>
+      isZlibFormat(bytes[0]!) ? inflateSync(bytes, options) : inflateRawSync(bytes, options),
+  },
+  br: {
+    options: (truncation) => flushing(loadZlib().constants.BROTLI_OPERATION_FLUSH, truncation),
+    open: (options, { createBrotliDecompress }) => createBrotliDecompress(options),
+    decode: (bytes, options, { brotliDecompressSync }) => brotliDecompressSync(bytes, options),
+  },
+  zstd: {
+    // The end of the input is checked elsewhere: runtimes differ in what they make of it.
+    options: () => {
+      const constants = loadZlib().constants as unknown as Record<string, number>
+      return {
+        flush: constants['ZSTD_e_continue'],
+        finishFlush: constants['ZSTD_e_flush'],
+        params: { [constants['ZSTD_d_windowLogMax']!]: ZSTD_WINDOW_LOG_MAX },
+      }
     },
-  ],
-  [
-    'br',
-    {
-      options: (truncation) => flushing(loadZlib().constants.BROTLI_OPERATION_FLUSH, truncation),
-      open: (options, { createBrotliDecompress }) => createBrotliDecompress(options),
-      decode: (bytes, options, { brotliDecompressSync }) => brotliDecompressSync(bytes, options),
-    },
-  ],
-  [
-    'zstd',
-    {
-      // The end of the input is checked elsewhere: runtimes differ in what they make of it.
-      options: () => {
-        const constants = loadZlib().constants as unknown as Record<string, number>
-        return {
-          flush: constants['ZSTD_e_continue'],
-          finishFlush: constants['ZSTD_e_flush'],
-          params: { [constants['ZSTD_d_windowLogMax']!]: ZSTD_WINDOW_LOG_MAX },
-        }
-      },
-      open: (options, { createZstdDecompress }) => new ZstdFrames(() => createZstdDecompress!(options)),
-      decode: (bytes, options, { zstdDecompressSync }) => zstdDecompressSync!(bytes, options),
-    },
-  ],
-])
+    open: (options, { createZstdDecompress }) => new ZstdFrames(() => createZstdDecompress!(options)),
+    decode: (bytes, options, { zstdDecompressSync }) => zstdDecompressSync!(bytes, options),
+  },
+}
 
 /** Whether bodies in this coding can be decoded. The name is in lower case. */
 export function isDecodable(coding: string): boolean {
-  return CODINGS.has(coding) && (coding !== 'zstd' || 'createZstdDecompress' in loadZlib())
+  return Object.hasOwn(CODINGS, coding) && (coding !== 'zstd' || 'createZstdDecompress' in loadZlib())
 }
 
 /** Decodes all of a body at once. Throws what the runtime throws. */
 export function decodeAll(coding: string, truncation: Truncation, bytes: Uint8Array, limits: object): Buffer {
-  const { options, decode } = CODINGS.get(coding)!
+  const { options, decode } = CODINGS[coding]!
   return decode(bytes, { ...options(truncation), ...limits }, loadZlib())
 }
 
@@ -158,7 +149,7 @@ export function readCodings(contentEncoding: string): string[] | { readonly prob
 /** In the order in which they must run. Each coding must be decodable. */
 export function openDecoders(codings: readonly string[], truncation: Truncation): Decoder[] {
   return codings
-    .map((name) => CODINGS.get(name)!)
+    .map((name) => CODINGS[name]!)
     .map(({ open, options }) => open(options(truncation), loadZlib()))
     .reverse()
 }

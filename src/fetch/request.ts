@@ -137,28 +137,15 @@ class FetchRequest {
 /** A request that `fetch` can send. */
 export const Request: typeof declared.Request = FetchRequest
 
-const SHOWN = [
-  'method',
-  'url',
-  'headers',
-  'destination',
-  'referrer',
-  'referrerPolicy',
-  'mode',
-  'credentials',
-  'cache',
-  'redirect',
-  'integrity',
-  'keepalive',
-  'isReloadNavigation',
-  'isHistoryNavigation',
-  'signal',
-] as const
-
 defineInterface(Request, 'Request')
-showInspected(Request.prototype, 'Request', (request) =>
-  Object.fromEntries(SHOWN.map((name) => [name, (request as Request)[name]])),
-)
+showInspected(Request.prototype, 'Request', (object) => {
+  const request = object as Request
+  const { method, url, headers, destination, referrer, signal } = request
+  const { isReloadNavigation, isHistoryNavigation } = CONSTANT
+  const others = Object.fromEntries(OF_RECORD.map((name) => [name, request[name]]))
+  const first = { method, url, headers, destination, referrer }
+  return { ...first, ...others, isReloadNavigation, isHistoryNavigation, signal }
+})
 
 /** A copy without the signal and the body, for who keeps requests that are over. */
 export function withoutSignal(request: Request): Request {

@@ -259,7 +259,7 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
       this.onDecodeError(new TypeError('Received non-Uint8Array chunk'))
       return
     }
-    this.#transfer.bytes += chunk.length
+    this.#transfer.encodedBodySize += chunk.length
     if (this.#state === 'dumping') this.#transfer.drop(chunk.length)
     if (this.#state !== 'responding') return
     if (this.#decoding === null) this.onDecoded(chunk)
@@ -270,7 +270,7 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
     if (this.#state !== 'responding' || this.#decoding !== null) {
       this.onResponseData(controller, ownBytes(memory, start, end))
     } else {
-      this.#transfer.bytes += end - start
+      this.#transfer.encodedBodySize += end - start
       if (this.#admits(end - start)) this.#sinkLink.sink?.receiveLent(memory, start, end)
     }
   }
