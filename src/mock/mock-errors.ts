@@ -1,6 +1,7 @@
 /** The errors of mocks, exported together as `mockErrors`. */
 import { defineKind } from '../base/object/kind.ts'
 import { UndiciError } from '../errors.ts'
+import type { PendingInterceptor } from './match/interception.ts'
 
 /** The part of a request that no interceptor accepts. `origin`: nothing is defined for its origin. */
 export type MatchStage = 'origin' | 'path' | 'method' | 'body' | 'headers'
@@ -20,21 +21,14 @@ export interface UnmatchedRequest {
 }
 
 /** The interceptor that is most like a request. */
-export interface NearestInterceptor {
+export interface NearestInterceptor
+  extends Readonly<Pick<PendingInterceptor, 'times' | 'timesInvoked' | 'persist' | 'consumed'>> {
   /** What it matches, as text. */
   readonly method: string
   /** What it matches, as text. */
   readonly origin: string
   /** What it matches, as text. */
   readonly path: string
-  /** How often it replies. */
-  readonly times: number
-  /** How often it has replied. */
-  readonly timesInvoked: number
-  /** Replies any number of times. */
-  readonly persist: boolean
-  /** Replies no more. */
-  readonly consumed: boolean
   /** File, line and column, if known. */
   readonly definedAt: string | null
 }

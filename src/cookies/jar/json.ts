@@ -5,11 +5,10 @@
 import { InvalidArgumentError } from '../../errors.ts'
 import { isBoolean, isString } from '../../options.ts'
 import { SAME_SITES } from '../cookie.ts'
-import type { JarCookie, StoredCookie } from './stored-cookie.ts'
+import type { PlainMembers, StoredCookie } from './stored-cookie.ts'
 
 /** A cookie in the JSON form of a jar. Dates are in the form of ISO 8601. */
-export interface SerializedCookie
-  extends Pick<JarCookie, 'name' | 'value' | 'domain' | 'hostOnly' | 'path' | 'secure' | 'httpOnly'> {
+export interface SerializedCookie extends PlainMembers {
   /** Null if the server did not say. */
   sameSite: 'Strict' | 'Lax' | 'None' | null
   /** Null if the cookie ends with the session. */

@@ -1,19 +1,16 @@
 /** A cookie in the jar, as it is kept and as callers get it. */
 import type { Cookie } from '../cookie.ts'
 
-type SameSite = NonNullable<Cookie['sameSite']>
+/** The members that are the same in all forms of a cookie. */
+export type PlainMembers = Pick<
+  JarCookie,
+  'name' | 'value' | 'domain' | 'hostOnly' | 'path' | 'secure' | 'httpOnly'
+>
 
 /** A cookie as the jar keeps it. Times are milliseconds since the Unix epoch. */
-export interface StoredCookie {
-  readonly name: string
-  readonly value: string
-  readonly domain: string
-  readonly hostOnly: boolean
-  readonly path: string
-  readonly secure: boolean
-  readonly httpOnly: boolean
+export interface StoredCookie extends Readonly<PlainMembers> {
   /** Null if the server did not say. */
-  readonly sameSite: SameSite | null
+  readonly sameSite: NonNullable<Cookie['sameSite']> | null
   /** Null for a cookie of this session. */
   readonly expires: number | null
   creationTime: number

@@ -9,26 +9,6 @@ import { MockCallHistoryLog } from './call-history-log.ts'
 /** A string is equal, a RegExp tests; `null` and `undefined` are equal to themselves. */
 export type FilterCallsParameter = string | RegExp | undefined | null
 
-/** Conditions by property. */
-export interface FilterCallsObjectCriteria extends Record<string, FilterCallsParameter> {
-  /** `http:` or `https:`. */
-  protocol?: FilterCallsParameter
-  /** The host, with a port that is not the default. */
-  host?: FilterCallsParameter
-  /** The port as text; empty for the default. */
-  port?: FilterCallsParameter
-  /** Protocol, host and port. */
-  origin?: FilterCallsParameter
-  /** The path without the query. */
-  path?: FilterCallsParameter
-  /** The fragment, with its `#`. */
-  hash?: FilterCallsParameter
-  /** The URL with query and fragment. */
-  fullUrl?: FilterCallsParameter
-  /** The method as the caller gave it. */
-  method?: FilterCallsParameter
-}
-
 /** Options of `filterCalls`. */
 export interface FilterCallsOptions {
   /** Whether one condition is enough, in any letter case. Default: `OR`. */
@@ -38,6 +18,18 @@ export interface FilterCallsOptions {
 const SEARCHED = ['protocol', 'host', 'port', 'origin', 'path', 'hash', 'fullUrl', 'method'] as const
 type Searched = (typeof SEARCHED)[number]
 
+/** Conditions by property of a log. */
+export interface FilterCallsObjectCriteria
+  extends Record<string, FilterCallsParameter>,
+    Partial<Record<Searched, FilterCallsParameter>> {}
+
+/** `filterCallsByHost('api.test')` and its siblings: the calls that have this property. */
+type FiltersByProperty = {
+  [N in Searched as `filterCallsBy${Capitalize<N>}`]: (wanted: FilterCallsParameter) => MockCallHistoryLog[]
+}
+
+const Filtering: new () => FiltersByProperty = class {} as never
+
 /**
  * The requests that went through a mock agent.
  *
@@ -45,7 +37,7 @@ type Searched = (typeof SEARCHED)[number]
  * const agent = new MockAgent({ enableCallHistory: true })
  * agent.getCallHistory().filterCallsByMethod('POST')
  */
-export class MockCallHistory {
+export class MockCallHistory extends Filtering {
   readonly #logs: MockCallHistoryLog[] = []
 
   /** Adds a request, and returns its log. */
@@ -102,46 +94,6 @@ export class MockCallHistory {
     })
   }
 
-  /** The calls with this protocol. */
-  filterCallsByProtocol(protocol: FilterCallsParameter): MockCallHistoryLog[] {
-    return this.filterCalls({ protocol })
-  }
-
-  /** The calls to this host, with its port unless it is the default one. */
-  filterCallsByHost(host: FilterCallsParameter): MockCallHistoryLog[] {
-    return this.filterCalls({ host })
-  }
-
-  /** The calls to this port; empty for the default one. */
-  filterCallsByPort(port: FilterCallsParameter): MockCallHistoryLog[] {
-    return this.filterCalls({ port })
-  }
-
-  /** The calls to this origin. */
-  filterCallsByOrigin(origin: FilterCallsParameter): MockCallHistoryLog[] {
-    return this.filterCalls({ origin })
-  }
-
-  /** The calls with this path, which has no query. */
-  filterCallsByPath(path: FilterCallsParameter): MockCallHistoryLog[] {
-    return this.filterCalls({ path })
-  }
-
-  /** The calls with this fragment, which starts with `#`. */
-  filterCallsByHash(hash: FilterCallsParameter): MockCallHistoryLog[] {
-    return this.filterCalls({ hash })
-  }
-
-  /** The calls to this URL. */
-  filterCallsByFullUrl(fullUrl: FilterCallsParameter): MockCallHistoryLog[] {
-    return this.filterCalls({ fullUrl })
-  }
-
-  /** The calls with this method. */
-  filterCallsByMethod(method: FilterCallsParameter): MockCallHistoryLog[] {
-    return this.filterCalls({ method })
-  }
-
   /** Forgets all calls. */
   clear(): void {
     this.#logs.length = 0
@@ -153,6 +105,13 @@ export class MockCallHistory {
   }
 }
 defineKind(MockCallHistory, 'ventuno.MockCallHistory')
+for (const name of SEARCHED) {
+  const method = `filterCallsBy${name[0]!.toUpperCase()}${name.slice(1)}`
+  const value = function (this: MockCallHistory, wanted: FilterCallsParameter): MockCallHistoryLog[] {
+    return this.filterCalls({ [name]: wanted })
+  }
+  Object.defineProperty(MockCallHistory.prototype, method, { value, writable: true, configurable: true })
+}
 
 function isEvery(options: FilterCallsOptions | null | undefined): boolean {
   if (options === undefined || options === null || options.operator === undefined) return false

@@ -49,17 +49,9 @@ export interface SnapshotData {
 }
 
 /** What is known about a snapshot, without its responses. */
-export interface SnapshotInfo {
-  /** A digest of the request. */
-  hash: string
-  /** The request that was recorded. */
-  request: SnapshotRequest
+export interface SnapshotInfo extends Pick<SnapshotData, 'hash'>, Omit<Snapshot, 'responses'> {
   /** How many responses were recorded. */
   responseCount: number
-  /** How often it was replayed. */
-  callCount: number
-  /** When it was recorded, as ISO 8601. */
-  timestamp: string
 }
 
 /** What replaces a secret in a file. */
