@@ -34,8 +34,8 @@ class MemoryCacheStorage {
     const { cacheName } = given
     const only = cacheName === undefined ? null : toText(cacheName, 'CacheStorage.match', 'cacheName')
     for (const [name, entries] of this.#caches) {
-      const response =
-        only === null || only === name ? await cacheOf(entries).match(request, given) : undefined
+      if (only !== null && only !== name) continue
+      const response = await cacheOf(entries).match(request, given)
       if (response !== undefined) return response
     }
     return undefined

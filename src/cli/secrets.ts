@@ -43,14 +43,8 @@ export function redactUrls(text: string): string {
   return text
     .replace(USER_INFO, '//')
     .replace(PARAMETER, (whole, before: string, name: string) =>
-      isSecretParameter(decoded(name)) ? `${before}${name}=${REDACTED}` : whole,
+      isSecretParameter(new URLSearchParams(name).keys().next().value ?? name)
+        ? `${before}${name}=${REDACTED}`
+        : whole,
     )
-}
-
-function decoded(name: string): string {
-  try {
-    return decodeURIComponent(name.replaceAll('+', ' '))
-  } catch {
-    return name
-  }
 }

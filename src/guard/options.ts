@@ -7,6 +7,7 @@ import {
   isFunction,
   listOf,
   type Option,
+  type OptionTable,
   oneOf,
   option,
   readOptions,
@@ -63,25 +64,26 @@ export interface GuardSettings {
 
 const isPort: Check = (port) => integerFrom(1)(port) && (port as number) <= MAX_PORT
 
-const list = (name: string): Option<readonly unknown[] | null> =>
-  option(null, Array.isArray, `${name} of a guard must be an array`)
+const list = <T>(name: string, fallback: T): Option<readonly HostEntry[] | T> =>
+  option<readonly HostEntry[] | T>(fallback, Array.isArray, `${name} of a guard must be an array`, readList)
 const flag = (name: string): Option<boolean> =>
   option(false, isBoolean, `${name} of a guard must be a boolean`)
 
-const OPTIONS = {
+const OPTIONS: OptionTable<GuardSettings> = {
   policy: option<GuardPolicy>(
     'public-only',
     oneOf('public-only', 'any'),
     "policy of a guard must be 'public-only' or 'any'",
   ),
   check: option<GuardSettings['check']>(null, isFunction, 'check of a guard must be a function'),
-  allow: list('allow'),
-  deny: list('deny'),
-  hosts: list('hosts'),
-  ports: option<readonly number[] | null>(
+  allow: list('allow', []),
+  deny: list('deny', []),
+  hosts: list('hosts', null),
+  ports: option<GuardSettings['ports']>(
     null,
     listOf(isPort),
     'ports of a guard must be an array of port numbers',
+    (ports: number[]) => new Set(ports),
   ),
   strict: flag('strict'),
   resolve: flag('resolve'),
@@ -101,18 +103,10 @@ export function readGuardSettings(
       throw new InvalidArgumentError(`unknown option of a guard: ${name}`)
     }
   }
-  const { allow, deny, hosts, ports, ...same } = readOptions(OPTIONS, own)
-  return {
-    ...same,
-    allow: readList(allow, 'allow') ?? [],
-    deny: readList(deny, 'deny') ?? [],
-    hosts: readList(hosts, 'hosts'),
-    ports: ports && new Set(ports),
-  }
+  return readOptions(OPTIONS, own)
 }
 
-function readList(texts: readonly unknown[] | null, option: string): readonly HostEntry[] | null {
-  if (texts === null) return null
+function readList(texts: readonly unknown[], option: string): readonly HostEntry[] {
   return texts.map((text) => {
     const entry = readHostEntry(text)
     if (entry === null) {

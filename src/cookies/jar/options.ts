@@ -54,12 +54,8 @@ const systemTime = (): number => Date.now()
 
 const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) > 0
 
-const JAR_OPTIONS = {
-  isPublicSuffix: option<((domain: string) => unknown) | null>(
-    null,
-    isFunction,
-    'isPublicSuffix must be a function',
-  ),
+const JAR_OPTIONS: OptionTable<JarSettings> = {
+  isPublicSuffix: option(isOneLabel, isFunction, 'isPublicSuffix must be a function', suffixCheck),
   now: option(systemTime, isFunction, 'now must be a function'),
   maxCookies: option(MAX_COOKIES, isCount, 'maxCookies must be a positive integer'),
   maxCookiesPerDomain: option(
@@ -80,8 +76,7 @@ const CONTEXT_OPTIONS: OptionTable<RequestContext> = {
 }
 
 export function readJarOptions(options: CookieJarOptions | null | undefined): JarSettings {
-  const { isPublicSuffix, ...same } = readOptions(JAR_OPTIONS, ownMembers(options))
-  return { ...same, isPublicSuffix: isPublicSuffix === null ? isOneLabel : suffixCheck(isPublicSuffix) }
+  return readOptions(JAR_OPTIONS, ownMembers(options))
 }
 
 export function readContext(options: CookieContext | null | undefined): RequestContext {

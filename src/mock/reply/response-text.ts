@@ -10,9 +10,9 @@ export async function* responseText(
 ): AsyncGenerator<string | Uint8Array> {
   for (const head of informational) yield headText(head.statusCode, head.fields, '')
   const isStreamed = !Buffer.isBuffer(content)
-  const isFramed = has(fields, 'content-length') || has(fields, 'transfer-encoding')
-  const isChunked =
-    has(fields, 'transfer-encoding') || (!isFramed && (isStreamed || trailers.flat.length > 0))
+  const { 'content-length': length, 'transfer-encoding': coding } = fields.toObject()
+  const isFramed = length !== undefined || coding !== undefined
+  const isChunked = coding !== undefined || (!isFramed && (isStreamed || trailers.flat.length > 0))
   let framing = ''
   if (!isFramed && statusCode !== 204) {
     framing =
@@ -42,8 +42,4 @@ function fieldLines({ flat }: HeaderBlock): string {
   let lines = ''
   for (let i = 0; i < flat.length; i += 2) lines += `${flat[i]}: ${flat[i + 1]}\r\n`
   return lines
-}
-
-function has({ flat }: HeaderBlock, lower: string): boolean {
-  return flat.some((name, i) => i % 2 === 0 && name.toLowerCase() === lower)
 }

@@ -17,11 +17,13 @@ interface HarField {
   readonly value: string
 }
 
-interface HarPostData {
+interface HarBody {
   readonly mimeType?: string
   readonly text?: string
   readonly encoding?: string
-  readonly params?: readonly { readonly name: string; readonly value?: string }[]
+  readonly params?: readonly Partial<HarField>[]
+  /** Our extension: the body could not be decoded, and is stored encoded. */
+  readonly _isCoded?: boolean
 }
 
 interface HarEntry {
@@ -31,17 +33,12 @@ interface HarEntry {
     readonly method: string
     readonly url: string
     readonly headers?: readonly HarField[]
-    readonly postData?: HarPostData
+    readonly postData?: HarBody
   }
   readonly response: {
     readonly status: number
     readonly headers?: readonly HarField[]
-    readonly content?: {
-      readonly text?: string
-      readonly encoding?: string
-      /** Our extension: the body could not be decoded, and is stored encoded. */
-      readonly _isCoded?: boolean
-    }
+    readonly content?: HarBody
   }
 }
 
@@ -78,11 +75,11 @@ export function parseHar(value: unknown): Snapshot[] {
 }
 
 /** As a recorded body: bytes that are valid UTF-8 as text. */
-function readBody(data: HarPostData = {}): Pick<SnapshotRequest, 'body' | 'bodyEncoding'> {
+function readBody(data: HarBody = {}): Pick<SnapshotRequest, 'body' | 'bodyEncoding'> {
   const { mimeType = '', text, encoding, params = [] } = data
   // Browsers list the fields of a form instead of its text.
   if (text === undefined && mimeType.startsWith('application/x-www-form-urlencoded')) {
-    const pairs = params.map(({ name, value = '' }): [string, string] => [name, value])
+    const pairs = params.map(({ name = '', value = '' }): [string, string] => [name, value])
     return { body: String(new URLSearchParams(pairs)) }
   }
   return encodedBody(encoding === 'base64' ? textOrBytes(Buffer.from(text ?? '', 'base64')) : (text ?? ''))
