@@ -40,26 +40,26 @@ export function setOption<T>(
   return option<ReadonlySet<T>>(new Set(fallback), listOf(isItem), message, (list: T[]) => new Set(list))
 }
 
-export const integerFrom =
-  (least: number): Check =>
-  (value) =>
-    Number.isInteger(value) && (value as number) >= least
-export const finiteFrom =
-  (least: number): Check =>
-  (value) =>
-    Number.isFinite(value) && (value as number) >= least
-export const finiteAbove =
-  (bound: number): Check =>
-  (value) =>
-    Number.isFinite(value) && (value as number) > bound
-export const listOf =
-  (isItem: Check): Check =>
-  (value) =>
-    Array.isArray(value) && value.every(isItem)
-export const oneOf =
-  (...values: readonly unknown[]): Check =>
-  (value) =>
-    values.includes(value)
+export function integerFrom(least: number): Check {
+  return (value) => Number.isInteger(value) && (value as number) >= least
+}
+
+export function finiteFrom(least: number): Check {
+  return (value) => Number.isFinite(value) && (value as number) >= least
+}
+
+export function finiteAbove(bound: number): Check {
+  return (value) => Number.isFinite(value) && (value as number) > bound
+}
+
+export function listOf(isItem: Check): Check {
+  return (value) => Array.isArray(value) && value.every(isItem)
+}
+
+export function oneOf(...values: readonly unknown[]): Check {
+  return (value) => values.includes(value)
+}
+
 export const isString: Check = (value) => typeof value === 'string'
 export const isNumber: Check = (value) => typeof value === 'number'
 export const isBoolean: Check = (value) => typeof value === 'boolean'

@@ -77,10 +77,5 @@ export function interleaveFamilies(addresses: readonly LookupAddress[]): LookupA
   const family = addresses[0]?.family
   const same = addresses.filter((address) => address.family === family)
   const other = addresses.filter((address) => address.family !== family)
-  const ordered: LookupAddress[] = []
-  for (let i = 0; i < same.length || i < other.length; i++) {
-    if (i < same.length) ordered.push(same[i]!)
-    if (i < other.length) ordered.push(other[i]!)
-  }
-  return ordered
+  return addresses.flatMap((_, i) => [same[i], other[i]]).filter((address) => address !== undefined)
 }

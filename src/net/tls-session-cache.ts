@@ -27,9 +27,7 @@ export class TlsSessionCache {
 
   set(key: string, session: Buffer): void {
     if (this.#limit === 0) return
-    if (!this.#sessions.delete(key) && this.#sessions.size >= this.#limit) {
-      this.#makeRoom()
-    }
+    if (!this.#sessions.delete(key) && this.#sessions.size >= this.#limit) this.#makeRoom()
     this.#sessions.set(key, new WeakRef(session))
   }
 
@@ -40,14 +38,9 @@ export class TlsSessionCache {
 
   /** Drops one: the first that was collected, else the oldest. */
   #makeRoom(): void {
-    const [oldest] = this.#sessions.keys()
-    let dropped = oldest!
-    for (const [key, session] of this.#sessions) {
-      if (session.deref() !== undefined) continue
-      dropped = key
-      break
-    }
-    this.#sessions.delete(dropped)
+    const entries = [...this.#sessions]
+    const [key] = entries.find(([, session]) => session.deref() === undefined) ?? entries[0]!
+    this.#sessions.delete(key)
   }
 }
 

@@ -25,23 +25,18 @@ export function startTimer<TArgs extends unknown[]>(
   ...args: TArgs
 ): Timer {
   const set = globalThis.setTimeout
-  const timer: Timer = set(run, delay, ...args)
-  if (set !== firstSetTimeout) remember(timer, globalThis.clearTimeout)
-  else firstKind ??= Object.getPrototypeOf(timer)
-  return timer
+  return remember(set(run, delay, ...args), set === firstSetTimeout, globalThis.clearTimeout)
 }
 
 export function startInterval(run: () => void, delay: number): Timer {
   const set = globalThis.setInterval
-  const timer: Timer = set(run, delay)
-  if (set !== firstSetInterval) remember(timer, globalThis.clearInterval)
-  else firstKind ??= Object.getPrototypeOf(timer)
-  return timer
+  return remember(set(run, delay), set === firstSetInterval, globalThis.clearInterval)
 }
 
-function remember(timer: unknown, clear: unknown): void {
-  if (typeof timer !== 'object' || timer === null) return
-  clears.set(timer, clear as Clear)
+function remember(timer: Timer, isFirst: boolean, clear: unknown): Timer {
+  if (isFirst) firstKind ??= Object.getPrototypeOf(timer)
+  else if (typeof timer === 'object' && timer !== null) clears.set(timer, clear as Clear)
+  return timer
 }
 
 export function clearTimer(timer: Timer): void {

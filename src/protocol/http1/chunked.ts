@@ -128,13 +128,17 @@ export class ChunkedDecoder {
    */
   #sizeEnd(byte: number): boolean {
     if (byte === SP || byte === HTAB) return this.#countExtension() && this.#move(SIZE_END)
-    if (byte === CR) return this.#move(SIZE_LF)
+    if (this.#endsPart(byte)) return true
     if (byte === LF) return this.#fail(HPE_CR_EXPECTED, 'Missing expected CR after chunk size')
-    if (byte === SEMICOLON) {
-      this.#begun = false
-      return this.#move(EXTENSION_NAME)
-    }
     return this.#fail(HPE_INVALID_CHUNK_SIZE, 'Invalid character in chunk size')
+  }
+
+  /** The line ends, or the next extension begins. */
+  #endsPart(byte: number): boolean {
+    if (byte === CR) return this.#move(SIZE_LF)
+    if (byte !== SEMICOLON) return false
+    this.#begun = false
+    return this.#move(EXTENSION_NAME)
   }
 
   /** chunk-ext-name [ "=" ( token / quoted-string ) ], without the whitespace no sender may generate. */
@@ -152,7 +156,7 @@ export class ChunkedDecoder {
             this.#begun = false
             return this.#move(EXTENSION_VALUE)
           }
-          return this.#extensionEnd(byte)
+          return this.#endsPart(byte) || this.#failExtension(byte)
         }
         if (byte === QUOTE && this.#place === EXTENSION_VALUE) return this.#move(EXTENSION_QUOTED)
         return this.#failExtension(byte)
@@ -163,7 +167,7 @@ export class ChunkedDecoder {
       case EXTENSION_ESCAPED:
         return isQuotable(byte) ? this.#move(EXTENSION_QUOTED) : this.#failExtension(byte)
       default:
-        return this.#extensionEnd(byte)
+        return this.#endsPart(byte) || this.#failExtension(byte)
     }
   }
 
@@ -174,15 +178,6 @@ export class ChunkedDecoder {
       HPE_CHUNK_EXTENSIONS_OVERFLOW,
       `chunk extensions are longer than ${MAX_CHUNK_EXTENSION_BYTES} bytes`,
     )
-  }
-
-  #extensionEnd(byte: number): boolean {
-    if (byte === CR) return this.#move(SIZE_LF)
-    if (byte === SEMICOLON) {
-      this.#begun = false
-      return this.#move(EXTENSION_NAME)
-    }
-    return this.#failExtension(byte)
   }
 
   #failExtension(byte: number): boolean {

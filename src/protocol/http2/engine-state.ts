@@ -170,7 +170,7 @@ export class EngineState {
     if (this.#life === CLOSED) return
     // Requests whose HEADERS are still here will be sent elsewhere, so these must not leave.
     const isHoldingBack = this.streams.nextId - 2 > this.takenUpTo
-    if (isHoldingBack) this.writer.clear()
+    if (isHoldingBack) this.writer.take()
     // The preface may be among them, and without it no frame can be sent.
     if (!isHoldingBack || this.takenUpTo !== NOTHING_TAKEN) {
       this.writer.goaway(0, wireCode, Buffer.from(message, 'latin1'))

@@ -217,10 +217,10 @@ export class FrameEffects implements FrameHandler, SettingsEffects {
   shiftSendWindows(delta: number): boolean {
     const scheduler = this.#state.scheduler
     let withinBounds = true
-    this.#state.streams.forEach((stream) => {
+    for (const stream of this.#state.streams.all()) {
       if (stream.sendWindow.add(delta)) scheduler.consider(stream)
       else withinBounds = false
-    })
+    }
     return withinBounds
   }
 

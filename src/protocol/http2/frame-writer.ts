@@ -178,11 +178,6 @@ export class FrameWriter {
     return parts
   }
 
-  /** Drops everything that was not taken. */
-  clear(): void {
-    this.take()
-  }
-
   #control(length: number, type: number, flags: number, streamId: number): void {
     this.controlBytes += FRAME_HEADER_BYTES + length
     this.#reserve(FRAME_HEADER_BYTES + length)

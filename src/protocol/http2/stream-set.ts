@@ -95,9 +95,4 @@ export class StreamSet {
   all(): Stream[] {
     return [...this.#live.values()]
   }
-
-  /** Without copying; `visit` must not touch the set. */
-  forEach(visit: (stream: Stream) => void): void {
-    this.#live.forEach(visit)
-  }
 }

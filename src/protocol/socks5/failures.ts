@@ -31,7 +31,7 @@ const OTHER_PROTOCOLS: Readonly<Record<number, string>> = {
   72: ', the answer is HTTP',
 }
 
-function failure(code: string, message: string): Socks5Failure {
+export function failure(code: string, message: string): Socks5Failure {
   return { scope: 'connection', blame: 'peer', code, message, reply: null }
 }
 
@@ -49,22 +49,6 @@ export const NO_CREDENTIALS: Socks5Failure = {
 export function invalidVersion(version: number): Socks5Failure {
   const hint = OTHER_PROTOCOLS[version] ?? ''
   return failure('UND_ERR_SOCKS5_VERSION', `Invalid SOCKS version: ${version}${hint}`)
-}
-
-export function unsupportedMethod(method: number): Socks5Failure {
-  return failure('UND_ERR_SOCKS5_AUTH_METHOD', `Unsupported authentication method: ${method}`)
-}
-
-export function invalidAuthVersion(version: number): Socks5Failure {
-  return failure('UND_ERR_SOCKS5_AUTH_VERSION', `Invalid auth sub-negotiation version: ${version}`)
-}
-
-export function invalidReplyVersion(version: number): Socks5Failure {
-  return failure('UND_ERR_SOCKS5_REPLY_VERSION', `Invalid SOCKS version in reply: ${version}`)
-}
-
-export function invalidAddressType(type: number): Socks5Failure {
-  return failure('UND_ERR_SOCKS5_ADDR_TYPE', `Invalid address type in reply: ${type}`)
 }
 
 /** The proxy did not connect to the destination. */

@@ -19,14 +19,11 @@ import {
 import {
   AUTH_FAILED,
   AUTH_REJECTED,
-  invalidAddressType,
-  invalidAuthVersion,
-  invalidReplyVersion,
+  failure,
   invalidVersion,
   NO_CREDENTIALS,
   refusal,
   type Socks5Failure,
-  unsupportedMethod,
 } from './failures.ts'
 import { type Credentials, type Destination, encodeAuth, encodeGreeting, encodeRequest } from './messages.ts'
 
@@ -110,14 +107,18 @@ export class Socks5Negotiation {
     if (method === undefined) return null
     if (method === NO_AUTH) return this.#request()
     if (method === NO_ACCEPTABLE_METHOD) return AUTH_REJECTED
-    if (method !== USERNAME_PASSWORD) return unsupportedMethod(method)
+    if (method !== USERNAME_PASSWORD) {
+      return failure('UND_ERR_SOCKS5_AUTH_METHOD', `Unsupported authentication method: ${method}`)
+    }
     if (this.#credentials === null) return NO_CREDENTIALS
     return { take: SHORT_ANSWER, next: 'auth', send: encodeAuth(this.#credentials) }
   }
 
   #readAuth(bytes: Buffer): Outcome {
     const [version, status] = bytes
-    if (version !== undefined && version !== AUTH_VERSION) return invalidAuthVersion(version)
+    if (version !== undefined && version !== AUTH_VERSION) {
+      return failure('UND_ERR_SOCKS5_AUTH_VERSION', `Invalid auth sub-negotiation version: ${version}`)
+    }
     if (status === undefined) return null
     return status === SUCCEEDED ? this.#request() : AUTH_FAILED
   }
@@ -129,11 +130,13 @@ export class Socks5Negotiation {
 
 function readReply(bytes: Buffer): Outcome {
   const [version, reply, , type, nameLength] = bytes
-  if (version !== undefined && version !== VERSION) return invalidReplyVersion(version)
+  if (version !== undefined && version !== VERSION) {
+    return failure('UND_ERR_SOCKS5_REPLY_VERSION', `Invalid SOCKS version in reply: ${version}`)
+  }
   if (reply !== undefined && reply !== SUCCEEDED) return refusal(reply)
   if (type === undefined) return null
   const length = addressLength(type, nameLength)
-  if (length === null) return invalidAddressType(type)
+  if (length === null) return failure('UND_ERR_SOCKS5_ADDR_TYPE', `Invalid address type in reply: ${type}`)
   const take = REPLY_HEAD + length + PORT_LENGTH
   return bytes.length < take ? null : { take, next: 'open' }
 }
