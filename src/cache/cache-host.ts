@@ -21,6 +21,8 @@ export interface Plan {
   readonly entryKey: CacheKey
   /** What requests for the same URL that may wait for this one have in common; null if none may. */
   readonly sharedId: string | null
+  /** No caller gets the response: it is sent to bring a stored one up to date. */
+  readonly isSilent?: true
 }
 
 /** The dispatcher that the cache stands before, as `compose()` describes it. */

@@ -183,6 +183,7 @@ export class Exchange extends RelayedRequest implements UnderWay {
     this.#discarded?.take(chunk.length)
     this.#storing?.write(chunk)
     if (this.#mode !== 'passing') return
+    this.#endSilent(null)
     if (this.#storing?.active === false) this.#followers?.release(true)
     super.onData(attempt, chunk)
   }
@@ -322,6 +323,13 @@ export class Exchange extends RelayedRequest implements UnderWay {
     const received = headers === head.headers ? controller : new OwnReceived(headers, controller!, null)
     this.downstream.head(shown, received, this.#facts)
     if (this.downstream.paused) this.pause()
+    this.#endSilent(method === 'HEAD' ? null : headers)
+  }
+
+  /** Without a caller, a response is of no use once it is not stored. */
+  #endSilent(headers: HeaderObject | null): void {
+    const isUseless = this.#plan.isSilent === true && this.#storing?.active !== true
+    if (isUseless && this.#discarded === null) this.#discard(headers)
   }
 
   /** What to store, or why nothing is stored. */

@@ -188,7 +188,7 @@ export class CacheLayer implements CacheHost {
     const downstream = new Downstream({ onResponseEnd: done, onResponseError: done })
     const silent: RequestView = { ...view, opts: { ...view.opts, body: null }, control: {} }
     const send = (entry: Found | null = null): void => {
-      const plan = { view: silent, reason: 'stale', entry, entryKey, sharedId: null } as const
+      const plan = { view: silent, reason: 'stale', entry, entryKey, sharedId: null, isSilent: true } as const
       new Exchange(this, downstream, plan).send()
     }
     // The stored body may be a stream, which the caller reads: it is looked up again.
