@@ -1,5 +1,5 @@
 /** Brings a stored response up to date after the origin has confirmed it (RFC 9111 §4.3.4). */
-import type { BodyReader, BodyWaiter } from '../relay/body-log.ts'
+import type { BodyReader } from '../relay/body-log.ts'
 import type { CacheHost, Plan } from './cache-host.ts'
 import { entryOf, mergedHeaders } from './rules/entry.ts'
 import type { ResponseFacts } from './rules/freshness.ts'
@@ -9,11 +9,8 @@ import type { CacheValue } from './store/cache-store.ts'
 import { StoredStream } from './store/stored-stream.ts'
 import { type Storing, storeWhole } from './store/storing.ts'
 
-export interface Confirmed {
-  readonly value: CacheValue
-  /** What the store still needs: `body` if the response has to be written again, with its body. */
-  readonly left: 'nothing' | 'body'
-}
+/** `lacksBody`: the store has to get the response again, with its body. */
+type Confirmed = { readonly value: CacheValue; readonly lacksBody: boolean }
 
 /** The stored response of a plan after a 304 or a HEAD. The store gets it as well if it may. */
 export function confirmed(host: CacheHost, plan: Plan, answer: ResponseFacts, mayStore: boolean): Confirmed {
@@ -26,37 +23,28 @@ export function confirmed(host: CacheHost, plan: Plan, answer: ResponseFacts, ma
   const facts = { statusCode, headers, statusText, ...control, requestTime, responseTime }
   const value = entryOf(facts, view.headers, settings)
   if (vary !== undefined) value.vary = vary
-  if (!mayStore) return { value, left: 'nothing' }
+  if (!mayStore) return { value, lacksBody: false }
   // What was stored for other users is still theirs: this request only has more credentials.
   if (storingRefusal(facts, { headers: {}, control: {} }, settings) !== null) access.delete(key)
   else if (access.canUpdate) access.update(key, value, entry!)
-  else if (body instanceof StoredStream) return { value, left: 'body' }
+  else if (body instanceof StoredStream) return { value, lacksBody: true }
   else storeWhole(access, key, value, body)
-  return { value, left: 'nothing' }
+  return { value, lacksBody: false }
 }
 
 /** Stores a body again while it is read. */
-export class RewritingReader implements BodyReader {
-  readonly #reader: BodyReader
-  readonly #storing: Storing
-  readonly #onClosed: () => void
-
-  constructor(reader: BodyReader, storing: Storing, onClosed: () => void) {
-    this.#reader = reader
-    this.#storing = storing
-    this.#onClosed = onClosed
-  }
-
-  read(waiter: BodyWaiter): Buffer | null | undefined {
-    const chunk = this.#reader.read(waiter)
-    if (chunk === null) this.#storing.finish(false)
-    else if (chunk !== undefined) this.#storing.write(chunk)
-    return chunk
-  }
-
-  close(): void {
-    this.#storing.abandon()
-    this.#onClosed()
-    this.#reader.close()
+export function rewriting(reader: BodyReader, storing: Storing, onClosed: () => void): BodyReader {
+  return {
+    read(waiter) {
+      const chunk = reader.read(waiter)
+      if (chunk === null) storing.finish(false)
+      else if (chunk !== undefined) storing.write(chunk)
+      return chunk
+    },
+    close() {
+      storing.abandon()
+      onClosed()
+      reader.close()
+    },
   }
 }

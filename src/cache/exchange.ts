@@ -25,7 +25,7 @@ import {
 } from '../relay/response-facts.ts'
 import type { Head } from '../relay/response-source.ts'
 import type { CacheHost, Plan } from './cache-host.ts'
-import { confirmed, RewritingReader } from './confirming.ts'
+import { confirmed, rewriting } from './confirming.ts'
 import type { UnderWay } from './exchanges.ts'
 import { Followers } from './followers.ts'
 import { type Handling, ttlOf } from './rules/cache-status.ts'
@@ -246,7 +246,7 @@ export class Exchange extends RelayedRequest implements UnderWay {
   #serveConfirmed(facts: ResponseFacts): void {
     const { access, exchanges, presenter } = this.#host
     const { view, entry, entryKey } = this.#plan
-    const { value, left } = confirmed(this.#host, this.#plan, facts, !this.#invalidated)
+    const { value, lacksBody } = confirmed(this.#host, this.#plan, facts, !this.#invalidated)
     const { body } = entry!
     // The cookies of a confirmation are new.
     if (!hasField(facts.headers, 'set-cookie')) this.#facts = { ...this.#facts, isStored: true }
@@ -256,9 +256,9 @@ export class Exchange extends RelayedRequest implements UnderWay {
     const wrap = (reader: BodyReader): BodyReader => {
       this.#storing = new Storing(access, entryKey, value, true)
       exchanges.add(this)
-      return new RewritingReader(reader, this.#storing, () => this.#leave())
+      return rewriting(reader, this.#storing, () => this.#leave())
     }
-    const answering = { handling, facts: this.#facts, wrap: left === 'body' ? wrap : null }
+    const answering = { handling, facts: this.#facts, wrap: lacksBody ? wrap : null }
     presenter.present(view, this.downstream, { ...value, body }, answering).start()
   }
 

@@ -77,11 +77,11 @@ export class Presenter {
     const length = body instanceof StoredStream ? announcedLength(entry) : sizeOf(body)
     const presentation = presentationOf(entry, view, length)
     const head = this.headOf(entry, isStale, handling, presentation)
-    const range = presentation.kind === 'part' ? presentation.range : null
-    const hasBody = view.key.method !== 'HEAD' && (range !== null || presentation.kind === 'whole')
+    const range = presentation.kind === 'part' ? presentation.range : undefined
+    const hasBody = view.key.method !== 'HEAD' && (range !== undefined || presentation.kind === 'whole')
     let reader = hasBody ? readerOf(body, range) : null
     if (reader === null) discardBody(body)
-    else if (wrap !== null && range === null) reader = wrap(reader)
+    else if (wrap !== null && range === undefined) reader = wrap(reader)
     const served = { head, received: this.receivedWith(head, view), facts, reader }
     // A stream of the store may keep its caller waiting.
     return new Serving(downstream, served, body instanceof StoredStream ? this.#held : undefined)

@@ -10,7 +10,7 @@ import type { Head } from '../relay/response-source.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import type { Refusal } from './proxy-error.ts'
-import { RefusalReader } from './refusal-reader.ts'
+import { readRefusal } from './refusal-reader.ts'
 import { RefusedResponse } from './refused-response.ts'
 
 export type ConnectOutcome =
@@ -71,17 +71,18 @@ export class ConnectExchange implements AttemptOwner {
     this.#settle({ is: 'refusal', refusal: this.#response!.end(), socket: null })
   }
 
-  onUpgrade(_attempt: Attempt, { statusCode, headers }: Head, socket: Duplex): void {
+  onUpgrade(_attempt: Attempt, head: Head, socket: Duplex): void {
+    const { statusCode, headers } = head
     if (statusCode >= 200 && statusCode < 300) {
       this.#settle({ is: 'tunnel', socket })
       return
     }
     this.#socket = socket
-    new RefusalReader(socket, statusCode, headers, (content, isReusable) => {
+    readRefusal(socket, head, (content, isReusable) => {
       if (!isReusable || this.#report === null) discardSocket(socket)
       const refusal = { statusCode, headers, body: content.toString() }
       this.#settle({ is: 'refusal', refusal, socket: isReusable ? socket : null })
-    }).start()
+    })
   }
 
   onFailed(_attempt: Attempt, error: Error): void {

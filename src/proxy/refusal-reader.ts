@@ -7,6 +7,7 @@ import type { Duplex } from 'node:stream'
 import { ignoreError } from '../base/error/ignore-error.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { DiscardedBody } from '../relay/discarded-body.ts'
+import type { Head } from '../relay/response-source.ts'
 
 /** An error keeps this much, enough for a page that gives the reason. */
 export const KEPT_BYTES = 4096
@@ -17,56 +18,36 @@ export type OnRefusal = (body: Buffer, isReusable: boolean) => void
 /** The content in what has come so far, and where it ends; null if the end is missing or invalid. */
 type Unframed = { readonly content: Buffer; readonly end: number | null }
 
-export class RefusalReader {
-  readonly #socket: Duplex
-  readonly #unframe: (bytes: Buffer) => Unframed
-  readonly #isLast: boolean
-  readonly #done: OnRefusal
-  #bytes: Buffer = Buffer.alloc(0)
-  readonly #limits = new DiscardedBody(() => this.#finish())
-  #isOver = false
-
-  constructor(socket: Duplex, statusCode: number, headers: HeaderObject, done: OnRefusal) {
-    this.#socket = socket
-    this.#unframe = unframing(statusCode, headers)
-    this.#isLast = /\bclose\b/i.test(`${headers['connection'] ?? ''},${headers['proxy-connection'] ?? ''}`)
-    this.#done = done
-  }
-
-  start(): void {
-    const socket = this.#socket
-    socket.on('error', ignoreError)
-    if (this.#isComplete) {
-      this.#finish()
-      return
-    }
-    // Without the announced length: the beginning is wanted in any case.
-    this.#limits.begin(null, true)
-    socket.on('data', this.#onData).on('end', this.#finish).on('close', this.#finish)
-    if (socket.destroyed || socket.readableEnded) this.#finish()
-  }
-
-  readonly #onData = (bytes: Buffer): void => {
-    this.#bytes = Buffer.concat([this.#bytes, bytes])
-    if (this.#isComplete) this.#finish()
-    else this.#limits.take(bytes.length)
-  }
-
-  get #isComplete(): boolean {
-    return this.#unframe(this.#bytes).end !== null
-  }
-
-  readonly #finish = (): void => {
-    if (this.#isOver) return
-    this.#isOver = true
-    const socket = this.#socket
-    this.#limits.stop()
-    socket.off('data', this.#onData).off('end', this.#finish).off('close', this.#finish)
+export function readRefusal(socket: Duplex, { statusCode, headers }: Head, done: OnRefusal): void {
+  const unframe = unframing(statusCode, headers)
+  const isLast = /\bclose\b/i.test(`${headers['connection'] ?? ''},${headers['proxy-connection'] ?? ''}`)
+  let bytes: Buffer = Buffer.alloc(0)
+  let isOver = false
+  const finish = (): void => {
+    if (isOver) return
+    isOver = true
+    limits.stop()
+    socket.off('data', onData).off('end', finish).off('close', finish)
     socket.pause()
-    const { content, end } = this.#unframe(this.#bytes)
-    const isReusable = end === this.#bytes.length && !this.#isLast && !socket.destroyed
-    this.#done(content.subarray(0, Math.min(KEPT_BYTES, end ?? KEPT_BYTES)), isReusable)
+    const { content, end } = unframe(bytes)
+    const isReusable = end === bytes.length && !isLast && !socket.destroyed
+    done(content.subarray(0, Math.min(KEPT_BYTES, end ?? KEPT_BYTES)), isReusable)
   }
+  const limits = new DiscardedBody(finish)
+  const onData = (more: Buffer): void => {
+    bytes = Buffer.concat([bytes, more])
+    if (unframe(bytes).end !== null) finish()
+    else limits.take(more.length)
+  }
+  socket.on('error', ignoreError)
+  if (unframe(bytes).end !== null) {
+    finish()
+    return
+  }
+  // Without the announced length: the beginning is wanted in any case.
+  limits.begin(null, true)
+  socket.on('data', onData).on('end', finish).on('close', finish)
+  if (socket.destroyed || socket.readableEnded) finish()
 }
 
 /** RFC 9112 §6.3. Without a length or chunks, it ends when the connection does. */

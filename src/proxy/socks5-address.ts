@@ -18,12 +18,6 @@ export interface Socks5Address {
   readonly credentials: Credentials | null
 }
 
-/** Options that come before the user info of the URL. */
-export interface GivenCredentials {
-  readonly username?: string | null | undefined
-  readonly password?: string | null | undefined
-}
-
 /** `socks5h:` means that the proxy resolves the names. Here it always does. */
 const PROTOCOLS: ReadonlySet<string> = new Set(['socks5:', 'socks5h:', 'socks:'])
 
@@ -38,8 +32,11 @@ export function isSocks5Protocol(protocol: string): boolean {
   return PROTOCOLS.has(protocol)
 }
 
-/** A string that is not a URL throws the runtime's `TypeError`. */
-export function readSocks5Address(given: unknown, besides: GivenCredentials = {}): Socks5Address {
+/**
+ * Credentials in `options` come before the user info of the URL. A string that is not a URL throws the
+ * runtime's `TypeError`.
+ */
+export function readSocks5Address(given: unknown, options: object = {}): Socks5Address {
   if (!given) throw new InvalidArgumentError('Proxy URL is mandatory')
   const url = typeof given === 'string' ? parseUrl(given) : given
   if (!(url instanceof URL) || !isSocks5Protocol(url.protocol)) {
@@ -48,7 +45,7 @@ export function readSocks5Address(given: unknown, besides: GivenCredentials = {}
   // The URL parser normalises hosts only for the schemes it knows.
   const host = parseUrl(`http://${url.hostname}`).hostname
   const port = Number(url.port || DEFAULT_PORT)
-  const { username, password } = readOptions(CREDENTIALS, besides)
+  const { username, password } = readOptions(CREDENTIALS, options)
   return {
     uri: `${url.protocol}//${host}${url.port && `:${url.port}`}`,
     hostname: withoutBrackets(host),

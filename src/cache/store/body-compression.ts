@@ -15,12 +15,9 @@ const TEXT = /^(?:text\/|application\/(?:[^;]*\+)?(?:json|xml|javascript))/i
 /** Shorter texts do not get shorter. */
 const LEAST = 256
 
-export interface PackedBody {
-  readonly body: Buffer
-  readonly encoding: 'zstd' | null
-}
+type Packed = { readonly body: Buffer; readonly encoding: 'zstd' | null }
 
-export function compressed(blocks: readonly Buffer[], headers: HeaderObject, threshold: number): PackedBody {
+export function compressed(blocks: readonly Buffer[], headers: HeaderObject, threshold: number): Packed {
   const body = blocks.length === 1 ? blocks[0]! : Buffer.concat(blocks)
   const isText = TEXT.test(fieldText(headers, 'content-type') ?? '') && body.length >= LEAST
   if ((!isText && body.length < threshold) || fieldLines(headers, 'content-encoding') !== undefined) {

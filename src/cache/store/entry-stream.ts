@@ -4,33 +4,23 @@ import { BodyLog } from '../../relay/body-log.ts'
 import type { CacheKey, CacheValue, WholeStore } from './cache-store.ts'
 import { checkedUrl } from './store-arguments.ts'
 
-export class EntryStream extends Writable {
-  readonly #store: WholeStore
-  readonly #key: CacheKey
-  readonly #value: CacheValue
-  #log: BodyLog | null = new BodyLog()
-
-  constructor(store: WholeStore, key: CacheKey, value: CacheValue) {
-    checkedUrl(key, value)
-    super()
-    this.#store = store
-    this.#key = key
-    this.#value = value
-  }
-
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    if (this.#log !== null && this.#log.size + chunk.length > this.#store.maxEntrySize) this.#log = null
-    this.#log?.append(chunk)
-    done()
-  }
-
-  override _final(done: (error?: Error | null) => void): void {
-    // Within `end()`: a response that was written can be read at once.
-    try {
-      if (this.#log !== null) this.#store.set(this.#key, { ...this.#value, body: this.#log.blocks() })
+export function entryStream(store: WholeStore, key: CacheKey, value: CacheValue): Writable {
+  checkedUrl(key, value)
+  let log: BodyLog | null = new BodyLog()
+  return new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      if (log !== null && log.size + chunk.length > store.maxEntrySize) log = null
+      log?.append(chunk)
       done()
-    } catch (error) {
-      done(error as Error)
-    }
-  }
+    },
+    // Within `end()`: a response that was written can be read at once.
+    final(done) {
+      try {
+        if (log !== null) store.set(key, { ...value, body: log.blocks() })
+        done()
+      } catch (error) {
+        done(error as Error)
+      }
+    },
+  })
 }

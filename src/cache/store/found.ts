@@ -1,8 +1,8 @@
 /** What a store has found: its body is blocks in memory, or a stream that is checked while it is read. */
 import { Buffer } from 'node:buffer'
-import { copyBytes } from '../../base/bytes/own-bytes.ts'
 import type { BodyReader } from '../../relay/body-log.ts'
 import type { ByteRange } from '../rules/preconditions.ts'
+import { partOf, WHOLE } from './body-part.ts'
 import type { CacheValue, StoredBody } from './cache-store.ts'
 import { StoredStream } from './stored-stream.ts'
 
@@ -28,34 +28,23 @@ export function sizeOf(blocks: readonly Buffer[]): number {
 }
 
 /** Handlers get copies: a caller's change must not reach the next caller. */
-export function readerOf(body: FoundBody, range: ByteRange | null): BodyReader {
-  if (body instanceof StoredStream) return body.reader(range)
-  return new BlockReader(body, range ?? { start: 0, end: Number.POSITIVE_INFINITY })
+export function readerOf(body: FoundBody, range: ByteRange = WHOLE): BodyReader {
+  return body instanceof StoredStream ? body.reader(range) : blockReader(body, range)
 }
 
-class BlockReader implements BodyReader {
-  readonly #blocks: readonly Buffer[]
-  readonly #range: ByteRange
-  #index = 0
-  #position = 0
-
-  constructor(blocks: readonly Buffer[], range: ByteRange) {
-    this.#blocks = blocks
-    this.#range = range
-  }
-
-  read(): Buffer | null {
-    while (this.#index < this.#blocks.length) {
-      const block = this.#blocks[this.#index++]!
-      const start = Math.max(0, this.#range.start - this.#position)
-      const end = Math.min(block.length, this.#range.end - this.#position)
-      this.#position += block.length
-      if (start < end) return copyBytes(block, start, end)
+function blockReader(blocks: readonly Buffer[], range: ByteRange): BodyReader {
+  let index = 0
+  let position = 0
+  const read = (): Buffer | null => {
+    while (index < blocks.length) {
+      const block = blocks[index++]!
+      position += block.length
+      const part = partOf(block, position - block.length, range)
+      if (part !== null) return part
     }
     return null
   }
-
-  close(): void {}
+  return { read, close() {} }
 }
 
 /** A body that is not going to be read must not keep a file or a socket open. */

@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { varyMatches, varyText } from '../rules/vary.ts'
 import type { CacheGetResult, CacheKey, CacheValue, WholeEntry, WholeStore } from './cache-store.ts'
-import { EntryStream } from './entry-stream.ts'
+import { entryStream } from './entry-stream.ts'
 import { sizeOf } from './found.ts'
 import { checkedUrl, completed, storeOptions } from './store-arguments.ts'
 
@@ -83,7 +83,7 @@ export class MemoryCacheStore extends EventEmitter implements WholeStore {
   }
 
   createWriteStream(key: CacheKey, value: CacheValue): Writable | undefined {
-    return new EntryStream(this, key, value)
+    return entryStream(this, key, value)
   }
 
   /** Stores a complete response. */

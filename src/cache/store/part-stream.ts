@@ -1,7 +1,7 @@
 /** A Writable that stores a body in parts while it arrives, and the response when it has ended. */
 import { Buffer } from 'node:buffer'
 import { Writable } from 'node:stream'
-import type { RemoteAccess } from './remote-access.ts'
+import type { RemoteClient } from './redis-client.ts'
 
 /** A shorter body is stored with the head, and needs no part. */
 const PART_SIZE = 256 * 1024
@@ -13,69 +13,53 @@ export interface StoredParts {
   readonly size: number
 }
 
-export class PartStream extends Writable {
-  readonly #remote: RemoteAccess
-  readonly #name: string
-  readonly #life: number
-  readonly #limit: number
-  readonly #onEnd: (parts: StoredParts, rest: Buffer) => Promise<void>
-  readonly #names: string[] = []
-  #pending: Buffer[] = []
-  #pendingSize = 0
-  #size = 0
-  #isStored = false
+export interface PartPlace {
+  readonly remote: RemoteClient
+  /** What the keys of the parts begin with. */
+  readonly name: string
+  /** How long the parts are kept, in milliseconds. */
+  readonly life: number
+  /** Most bytes. A longer body is not stored. */
+  readonly limit: number
+}
 
-  /** `life` is how long the parts are kept, in milliseconds. */
-  constructor(
-    remote: RemoteAccess,
-    name: string,
-    life: number,
-    limit: number,
-    onEnd: (parts: StoredParts, rest: Buffer) => Promise<void>,
-  ) {
-    super()
-    this.#remote = remote
-    this.#name = name
-    this.#life = life
-    this.#limit = limit
-    this.#onEnd = onEnd
-  }
+type OnEnd = (parts: StoredParts, rest: Buffer) => Promise<void>
 
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    this.#size += chunk.length
-    this.#pending.push(chunk)
-    this.#pendingSize += chunk.length
-    if (this.#isTooLong) this.#pending = []
-    if (this.#isTooLong || this.#pendingSize < PART_SIZE) done()
-    else this.#writePart().then(() => done(), done)
+export function partStream({ remote, name, life, limit }: PartPlace, onEnd: OnEnd): Writable {
+  const names: string[] = []
+  let pending: Buffer[] = []
+  let pendingSize = 0
+  let size = 0
+  let isStored = false
+  const writePart = async (): Promise<void> => {
+    const part = Buffer.concat(pending)
+    pending = []
+    pendingSize = 0
+    const partName = `${name}:${names.length}`
+    names.push(partName)
+    await remote.set(partName, part, life)
   }
-
-  get #isTooLong(): boolean {
-    return this.#size > this.#limit
+  const finish = async (): Promise<void> => {
+    if (size > limit) return
+    await onEnd({ names, size }, Buffer.concat(pending))
+    isStored = true
   }
-
-  override _final(done: (error?: Error | null) => void): void {
-    this.#finish().then(() => done(), done)
-  }
-
-  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    // What cannot be removed now is forgotten with its time.
-    if (!this.#isStored && this.#names.length > 0) this.#remote.delete(this.#names).catch(() => {})
-    done(error)
-  }
-
-  async #finish(): Promise<void> {
-    if (this.#isTooLong) return
-    await this.#onEnd({ names: this.#names, size: this.#size }, Buffer.concat(this.#pending))
-    this.#isStored = true
-  }
-
-  async #writePart(): Promise<void> {
-    const name = `${this.#name}:${this.#names.length}`
-    const part = Buffer.concat(this.#pending)
-    this.#pending = []
-    this.#pendingSize = 0
-    this.#names.push(name)
-    await this.#remote.set(name, part, this.#life)
-  }
+  return new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      size += chunk.length
+      pending.push(chunk)
+      pendingSize += chunk.length
+      if (size > limit) pending = []
+      if (size > limit || pendingSize < PART_SIZE) done()
+      else writePart().then(() => done(), done)
+    },
+    final(done) {
+      finish().then(() => done(), done)
+    },
+    destroy(error, done) {
+      // What cannot be removed now is forgotten with its time.
+      if (!isStored && names.length > 0) remote.delete(names).catch(() => {})
+      done(error)
+    },
+  })
 }

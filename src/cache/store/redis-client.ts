@@ -1,5 +1,6 @@
 /** The three operations that a store of several processes needs, on the clients that callers bring. */
 import { Buffer } from 'node:buffer'
+import type { StoreAnswers } from './store-answers.ts'
 
 /** What RedisCacheStore needs of a client: any key-value store can provide it. */
 export interface KeyValueClient {
@@ -63,4 +64,25 @@ function onNodeRedis(client: NodeRedisClient): KeyValueClient {
     set: (key, value, milliseconds) => client.sendCommand(['SET', key, value, 'PX', String(milliseconds)]),
     delete: (keys) => client.sendCommand(['DEL', ...keys]),
   }
+}
+
+/** A client whose calls have a time limit. */
+export type RemoteClient = Omit<KeyValueClient, 'get'> & { get(key: string): Promise<Buffer | null> }
+
+export function withTimeLimit(client: KeyValueClient, answers: StoreAnswers): RemoteClient {
+  const within = <T>(call: () => Promise<T>): Promise<T> => answers.within(Promise.resolve().then(call))
+  return {
+    get: async (key) => bytesOf(await within(() => client.get(key))),
+    set: (key, value, milliseconds) =>
+      within(() => client.set(key, value, Math.max(1, Math.ceil(milliseconds)))),
+    delete: (keys) => within(() => client.delete(keys)),
+  }
+}
+
+function bytesOf(value: Uint8Array | string | null | undefined): Buffer | null {
+  if (value === null || value === undefined) return null
+  if (typeof value === 'string') return Buffer.from(value)
+  // Anything with a length would be copied, however long it claims to be.
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+  throw new TypeError('the client returned neither bytes nor text')
 }

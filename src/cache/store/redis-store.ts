@@ -15,9 +15,9 @@ import { DAY } from '../rules/freshness.ts'
 import { varyMatches, varyText, varyValues } from '../rules/vary.ts'
 import type { CacheGetResult, CacheKey, CacheStore, CacheValue } from './cache-store.ts'
 import { OpenStreams } from './open-streams.ts'
-import { PartStream, type StoredParts } from './part-stream.ts'
-import { keyValueClient, type RedisClient } from './redis-client.ts'
-import { RemoteAccess } from './remote-access.ts'
+import { partStream, type StoredParts } from './part-stream.ts'
+import { keyValueClient, type RedisClient, type RemoteClient, withTimeLimit } from './redis-client.ts'
+import { StoreAnswers } from './store-answers.ts'
 import { checkedUrl, completed, storeOptions, urlOf } from './store-arguments.ts'
 import { reportStoreError } from './store-errors.ts'
 import { readHead, writeHead } from './stored-head.ts'
@@ -47,6 +47,9 @@ interface Index {
 /** An index outlives most responses and is rarely written: a new one forgets the variants of the URL. */
 const INDEX_LIFE = 7 * DAY
 
+/** How long a store that has failed is left alone: its client may queue commands while it is disconnected. */
+const REST_MS = 1000
+
 /** The first bytes of a value: the length of its head. */
 const LENGTH_BYTES = 4
 
@@ -57,11 +60,15 @@ const LENGTH_BYTES = 4
  * const store = new cacheStores.RedisCacheStore({ client: await createClient().connect() })
  */
 export class RedisCacheStore implements CacheStore {
-  readonly #remote: RemoteAccess
+  readonly #remote: RemoteClient
+  readonly #answers: StoreAnswers
   readonly #prefix: string
   readonly #maxEntrySize: number
   readonly #writing = new OpenStreams()
-  readonly #deletes = new UnwrittenDeletes((key) => this.#remote.delete([this.#urlKey(key)]), false)
+  readonly #deletes = new UnwrittenDeletes(
+    async (key) => void (await this.#remote.delete([this.#urlKey(key)])),
+    false,
+  )
 
   constructor(options: RedisCacheStoreOptions) {
     // Its client is required: undefined is no object here.
@@ -76,7 +83,8 @@ export class RedisCacheStore implements CacheStore {
     }
     this.#prefix = prefix
     this.#maxEntrySize = maxEntrySize
-    this.#remote = new RemoteAccess(client, timeout)
+    this.#answers = new StoreAnswers(timeout, REST_MS, true)
+    this.#remote = withTimeLimit(client, this.#answers)
   }
 
   /** Most bytes of one body. */
@@ -86,7 +94,7 @@ export class RedisCacheStore implements CacheStore {
 
   async get(key: CacheKey): Promise<CacheGetResult | undefined> {
     checkedUrl(key)
-    if (this.#remote.isDown || this.#deletes.hides(key)) return undefined
+    if (this.#answers.isResting || this.#deletes.hides(key)) return undefined
     const url = this.#urlKey(key)
     const index = await this.#index(url)
     if (index === null) return undefined
@@ -110,17 +118,25 @@ export class RedisCacheStore implements CacheStore {
     return this.#deletes.isTrusted(found.value) ? { ...found.value, body } : undefined
   }
 
-  createWriteStream(key: CacheKey, value: CacheValue): Writable | undefined {
-    checkedUrl(key, value)
-    if (this.#remote.isDown) return undefined
-    const complete = completed(value)
+  createWriteStream(key: CacheKey, given: CacheValue): Writable | undefined {
+    checkedUrl(key, given)
+    if (this.#answers.isResting) return undefined
+    const value = completed(given)
     const url = this.#urlKey(key)
     const life = value.deleteAt - Date.now()
     if (life <= 0) return undefined
-    const name = `${url}:${randomName()}`
-    const stream = new PartStream(this.#remote, name, life, this.#maxEntrySize, (parts, rest) =>
-      this.#write(stream, url, key, complete, parts, rest),
-    )
+    const place = { remote: this.#remote, name: `${url}:${randomName()}`, life, limit: this.#maxEntrySize }
+    const stream = partStream(place, async (parts, rest) => {
+      // Its generation would bring the others of the URL back.
+      await this.#deletes.settle(key)
+      const index = await this.#indexFor(stream, url, value)
+      if (index === null) return
+      const head = Buffer.from(JSON.stringify({ head: writeHead(value), parts }))
+      const length = Buffer.alloc(LENGTH_BYTES)
+      length.writeUInt32BE(head.length)
+      const bytes = Buffer.concat([length, head, rest])
+      await this.#remote.set(entryKey(url, index, key), bytes, value.deleteAt - Date.now())
+    })
     this.#writing.add(url, stream)
     return stream
   }
@@ -132,31 +148,20 @@ export class RedisCacheStore implements CacheStore {
     await this.#deletes.delete(key)
   }
 
-  /** Each step looks at the stream again: the URL may have been removed since the last one. */
-  async #write(
-    stream: Writable,
-    url: string,
-    key: CacheKey,
-    value: CacheValue,
-    parts: StoredParts,
-    rest: Buffer,
-  ): Promise<void> {
+  /**
+   * The index to store a response under; null if the URL was removed, which each step looks for, because the
+   * stream is destroyed then.
+   */
+  async #indexFor(stream: Writable, url: string, value: CacheValue): Promise<Index | null> {
     const names = Object.keys(value.vary ?? {}).sort()
-    // Its generation would bring the others of the URL back.
-    await this.#deletes.settle(key)
     let index = await this.#index(url)
-    if (stream.destroyed) return
+    if (stream.destroyed) return null
     if (index === null || index.until < value.deleteAt || index.names.join() !== names.join()) {
       const life = Math.max(INDEX_LIFE, value.deleteAt - Date.now())
       index = { generation: randomName(), names, until: Date.now() + life }
       await this.#remote.set(url, Buffer.from(JSON.stringify(index)), life)
-      if (stream.destroyed) return
     }
-    const head = Buffer.from(JSON.stringify({ head: writeHead(value), parts }))
-    const length = Buffer.alloc(LENGTH_BYTES)
-    length.writeUInt32BE(head.length)
-    const bytes = Buffer.concat([length, head, rest])
-    await this.#remote.set(entryKey(url, index, key), bytes, value.deleteAt - Date.now())
+    return stream.destroyed ? null : index
   }
 
   async #index(url: string): Promise<Index | null> {

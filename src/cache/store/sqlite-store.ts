@@ -14,7 +14,7 @@ import { codeOf } from '../../relay/error-facts.ts'
 import { varyMatches, varyText } from '../rules/vary.ts'
 import { compressed, decompressed } from './body-compression.ts'
 import type { CacheGetResult, CacheKey, CacheValue, StoredBody, WholeStore } from './cache-store.ts'
-import { EntryStream } from './entry-stream.ts'
+import { entryStream } from './entry-stream.ts'
 import { blocksOf, sizeOf } from './found.ts'
 import { checkedUrl, completed, storeOptions, urlOf } from './store-arguments.ts'
 import { reportStoreError, type StoreOperation } from './store-errors.ts'
@@ -141,7 +141,7 @@ export class SqliteCacheStore implements WholeStore {
   }
 
   createWriteStream(key: CacheKey, value: CacheValue): Writable | undefined {
-    return new EntryStream(this, key, value)
+    return entryStream(this, key, value)
   }
 
   /** Stores a complete response. */

@@ -4,9 +4,9 @@
  * error of the body.
  */
 import { Buffer } from 'node:buffer'
-import { copyBytes } from '../../base/bytes/own-bytes.ts'
 import type { BodyReader, BodyWaiter } from '../../relay/body-log.ts'
 import type { ByteRange } from '../rules/preconditions.ts'
+import { partOf, WHOLE } from './body-part.ts'
 
 type Part = Uint8Array | string
 type Source = AsyncIterable<Part> | Iterable<Part>
@@ -18,44 +18,14 @@ export interface StreamWatcher {
   onFailure(error: unknown): void
 }
 
-export class StoredStream {
+/** It is read once, or discarded. */
+export class StoredStream implements BodyReader {
   readonly #source: Source
   /** Null if the head announces none. */
   readonly #announced: number | null
   readonly #watcher: StreamWatcher
-
-  constructor(source: Source, announced: number | null, watcher: StreamWatcher) {
-    this.#source = source
-    this.#announced = announced
-    this.#watcher = watcher
-  }
-
-  reader(range: ByteRange | null): BodyReader {
-    return new StreamReader(this.#source, range, this.#announced, this.#watcher)
-  }
-
-  discard(): void {
-    discardStream(this.#source)
-  }
-}
-
-/** It belongs to the store, and may be anything. */
-export function discardStream(body: unknown): void {
-  const stream = body as { destroy?: unknown; on?: unknown } | null | undefined
-  if (typeof stream?.destroy !== 'function' || typeof stream.on !== 'function') return
-  try {
-    stream.on('error', () => {})
-    stream.destroy()
-  } catch {
-    // It is of no use any more.
-  }
-}
-
-class StreamReader implements BodyReader {
-  readonly #parts: AsyncIterator<Part> | Iterator<Part>
-  readonly #range: ByteRange | null
-  readonly #announced: number | null
-  readonly #watcher: StreamWatcher
+  #parts: AsyncIterator<Part> | Iterator<Part> | null = null
+  #range: ByteRange = WHOLE
   #position = 0
   #state:
     | 'idle'
@@ -64,11 +34,21 @@ class StreamReader implements BodyReader {
     | { readonly next: IteratorResult<Part> }
     | { readonly error: unknown } = 'idle'
 
-  constructor(source: Source, range: ByteRange | null, announced: number | null, watcher: StreamWatcher) {
-    this.#parts = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]()
-    this.#range = range
+  constructor(source: Source, announced: number | null, watcher: StreamWatcher) {
+    this.#source = source
     this.#announced = announced
     this.#watcher = watcher
+  }
+
+  reader(range: ByteRange): BodyReader {
+    const source = this.#source
+    this.#parts = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]()
+    this.#range = range
+    return this
+  }
+
+  discard(): void {
+    discardStream(this.#source)
   }
 
   read(waiter: BodyWaiter): Buffer | null | undefined {
@@ -81,11 +61,9 @@ class StreamReader implements BodyReader {
       if (bytes === null) return null
       this.#state = 'idle'
       const at = this.#position - bytes.length
-      const { start, end } = this.#range ?? { start: 0, end: Number.POSITIVE_INFINITY }
-      const from = Math.max(0, start - at)
-      const to = Math.min(bytes.length, end - at)
-      if (from < to) return copyBytes(bytes, from, to)
-      if (at >= end) return null
+      const part = partOf(bytes, at, this.#range)
+      if (part !== null) return part
+      if (at >= this.#range.end) return null
     }
   }
 
@@ -93,7 +71,7 @@ class StreamReader implements BodyReader {
     this.#state = 'reading'
     let state: { next: IteratorResult<Part> } | { error: unknown }
     try {
-      state = { next: await this.#parts.next() }
+      state = { next: await this.#parts!.next() }
     } catch (error) {
       this.#watcher.onFailure(error)
       state = { error }
@@ -126,7 +104,19 @@ class StreamReader implements BodyReader {
     if (this.#state === 'closed') return
     this.#state = 'closed'
     Promise.resolve()
-      .then(() => this.#parts.return?.())
+      .then(() => this.#parts?.return?.())
       .catch(() => {})
+  }
+}
+
+/** It belongs to the store, and may be anything. */
+export function discardStream(body: unknown): void {
+  const stream = body as { destroy?: unknown; on?: unknown } | null | undefined
+  if (typeof stream?.destroy !== 'function' || typeof stream.on !== 'function') return
+  try {
+    stream.on('error', () => {})
+    stream.destroy()
+  } catch {
+    // It is of no use any more.
   }
 }

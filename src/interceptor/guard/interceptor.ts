@@ -29,10 +29,10 @@ import {
  * )
  */
 export function guard(options?: GuardPolicy | GuardInterceptorOptions | null): Interceptor {
-  const checks = new OriginChecks(readGuardInterceptorOptions(options))
+  const refusalOf = checks(readGuardInterceptorOptions(options))
   return ownInterceptor((dispatch) => (opts, handler) => {
     if (!isCall(opts, handler)) return dispatch(opts, handler)
-    const refusal = checks.refuse(opts)
+    const refusal = refusalOf(opts)
     if (refusal === null) return dispatch(opts, handler)
     const error = describeUnsent(blockedError(refusal), opts, String(opts.origin ?? ''), 'queued')
     destroyBodyOf(opts, error)
@@ -41,42 +41,30 @@ export function guard(options?: GuardPolicy | GuardInterceptorOptions | null): I
   })
 }
 
-class OriginChecks {
-  readonly #settings: GuardInterceptorSettings
-  readonly #known = new OriginTable((origin) => this.#refusePlace(placeOf(origin)))
-
-  constructor(settings: GuardInterceptorSettings) {
-    this.#settings = settings
-  }
-
-  /** A dispatcher with upstreams of its own gets requests without an origin. */
-  refuse(opts: DispatchOptions): Refusal | null {
-    const { origin, path, method } = opts
-    const named = logicalOrigin(opts)
-    return (
-      (origin ? this.#refuseOrigin(String(origin)) : null) ??
-      (named && named !== origin ? this.#refuseOrigin(String(named)) : null) ??
-      (typeof path === 'string' ? this.#refusePath(path, method) : null)
-    )
-  }
-
-  #refuseOrigin(origin: string): Refusal | null {
-    return this.#settings.guard.isConstant ? this.#known.get(origin) : this.#refusePlace(placeOf(origin))
-  }
-
-  /** What the receiver is asked to connect to: the target of a tunnel, or of a request in absolute form. */
-  #refusePath(path: string, method: string): Refusal | null {
-    if (path.startsWith('/') || path === '*') return null
-    return this.#refusePlace(method === 'CONNECT' ? placeOfAuthority(path) : placeOfSent(path))
-  }
-
-  #refusePlace(place: Place | null): Refusal | null {
-    const { guard, schemes } = this.#settings
-    if (place === null) {
+function checks({ guard, schemes }: GuardInterceptorSettings): (opts: DispatchOptions) => Refusal | null {
+  const ofPlace = (place: Place | null): Refusal | null => {
+    if (place === null)
       return { rule: 'ambiguous-url', entry: null, hostname: null, address: null, port: null }
-    }
     const { protocol, hostname, port } = place
     if (!schemes.has(protocol)) return { rule: 'scheme', entry: protocol, hostname, address: null, port }
     return guard.refuseName(hostname, port)
+  }
+  const known = new OriginTable((origin) => ofPlace(placeOf(origin)))
+  const ofOrigin = (origin: string): Refusal | null =>
+    guard.isConstant ? known.get(origin) : ofPlace(placeOf(origin))
+  // What the receiver is asked to connect to: the target of a tunnel, or of a request in absolute form.
+  const ofPath = (path: string, method: string): Refusal | null =>
+    path.startsWith('/') || path === '*'
+      ? null
+      : ofPlace(method === 'CONNECT' ? placeOfAuthority(path) : placeOfSent(path))
+  return (opts) => {
+    const { origin, path, method } = opts
+    const named = logicalOrigin(opts)
+    return (
+      // A dispatcher with upstreams of its own gets requests without an origin.
+      (origin ? ofOrigin(String(origin)) : null) ??
+      (named && named !== origin ? ofOrigin(String(named)) : null) ??
+      (typeof path === 'string' ? ofPath(path, method) : null)
+    )
   }
 }

@@ -9,12 +9,6 @@ import type { ResponseFacts } from '../../relay/response-facts.ts'
 import type { Head } from '../../relay/response-source.ts'
 import type { RetrySettings } from './options.ts'
 
-interface ContentRange {
-  readonly first: number
-  readonly last: number
-  readonly total: number | null
-}
-
 /** The range of a response in the representation: its first and its last byte, if that is known. */
 interface PassedRange {
   readonly first: number
@@ -29,19 +23,12 @@ const NO_RANGE = 'server does not support the range header and the payload was p
 const RANGE_MISMATCH = 'Content-Range mismatch'
 const LENGTH_MISMATCH = 'Content-Length mismatch'
 
-interface IdentityField {
-  readonly name: string
-  readonly message: string
-  /** Whether an answer may lack the field, if the first response has it; and the other way round. */
-  readonly mayLack: boolean
-  readonly mayGain: boolean
-}
-
 /**
  * Another representation has another value in one of these. Servers leave some of them out of a partial
- * response, but not the tag that they compared, and a coding that is missing is another one.
+ * response, but not the tag that they compared, and a coding that is missing is another one: an answer may
+ * lack what the first response has, or have what that one lacks.
  */
-const IDENTITY: readonly IdentityField[] = [
+const IDENTITY = [
   { name: 'etag', message: 'ETag mismatch', mayLack: false, mayGain: true },
   { name: 'last-modified', message: 'Last-Modified mismatch', mayLack: true, mayGain: true },
   { name: 'content-type', message: 'Content-Type mismatch', mayLack: true, mayGain: true },
@@ -159,13 +146,12 @@ function rangeOf({ statusCode, headers }: Head, resume: 'any' | 'strong' | false
     return { first: 0, last: length === null ? null : length - 1, total: length, isWhole: true }
   }
   // Without `content-range` it has several parts, each with a range of its own.
-  const range = statusCode === 206 ? readContentRange(headers) : null
-  return range === null ? null : { ...range, isWhole: false }
+  return statusCode === 206 ? readContentRange(headers) : null
 }
 
-function contradictsItself(range: ContentRange | null, headers: HeaderObject): boolean {
+function contradictsItself(range: PassedRange | null, headers: HeaderObject): boolean {
   const length = announcedLength({ headers })
-  return range !== null && length !== null && length !== range.last - range.first + 1
+  return range !== null && length !== null && length !== range.last! - range.first + 1
 }
 
 /** Weak tags are for representations that are only equivalent; their bytes must not be joined. */
@@ -176,10 +162,10 @@ function strongTag(headers: HeaderObject): string | null {
   return /^(?:"[\x21\x23-\x7e\x80-\xff]*"|[\x21\x23-\x7e\x80-\xff]+)$/.test(tag) ? tag : null
 }
 
-function readContentRange(headers: HeaderObject): ContentRange | null {
+function readContentRange(headers: HeaderObject): PassedRange | null {
   const match = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/.exec(fieldText(headers, 'content-range') ?? '')
   if (match === null) return null
   const [first, last] = [Number(match[1]), Number(match[2])]
   const total = match[3] === '*' ? null : Number(match[3])
-  return last < first || (total !== null && last >= total) ? null : { first, last, total }
+  return last < first || (total !== null && last >= total) ? null : { first, last, total, isWhole: false }
 }

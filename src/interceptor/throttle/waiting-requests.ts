@@ -14,14 +14,9 @@ export interface Waiting<T extends Waiting<T>> extends Linked<T> {
 /** One departure out of so many goes to the longest wait, whatever its priority. */
 const OLDEST_EVERY = 8
 
-interface PriorityClass<T extends Waiting<T>> {
-  readonly priority: number
-  readonly list: LinkedList<T>
-}
-
 export class WaitingRequests<T extends Waiting<T>> {
   /** Highest priority first. As few as there are priorities; they stay when they run empty. */
-  readonly #classes: PriorityClass<T>[] = []
+  readonly #classes: { readonly priority: number; readonly list: LinkedList<T> }[] = []
   size = 0
   #arrivals = 0
   /** Departures at which one priority went before another. */
