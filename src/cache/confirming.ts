@@ -7,7 +7,7 @@ import { storingRefusal } from './rules/storability.ts'
 import { controlOf } from './rules/targeted-control.ts'
 import type { CacheValue } from './store/cache-store.ts'
 import { StoredStream } from './store/stored-stream.ts'
-import { type Storing, storeWhole } from './store/storing.ts'
+import type { Storing } from './store/storing.ts'
 
 /** `lacksBody`: the store has to get the response again, with its body. */
 type Confirmed = { readonly value: CacheValue; readonly lacksBody: boolean }
@@ -28,7 +28,7 @@ export function confirmed(host: CacheHost, plan: Plan, answer: ResponseFacts, ma
   if (storingRefusal(facts, { headers: {}, control: {} }, settings) !== null) access.delete(key)
   else if (access.canUpdate) access.update(key, value, entry!)
   else if (body instanceof StoredStream) return { value, lacksBody: true }
-  else storeWhole(access, key, value, body)
+  else access.store(key, { ...value, body })
   return { value, lacksBody: false }
 }
 

@@ -1,6 +1,5 @@
 /** The cache of one dispatcher: looks responses up, serves them, and sends what it cannot answer. */
 import { ignoreRejection } from '../base/loop/stray-promise.ts'
-import { withoutPollution } from '../base/object/own-options.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { Downstream } from '../relay/downstream.ts'
 import { hasAny } from '../relay/fields.ts'
@@ -8,7 +7,7 @@ import { HeldCall } from '../relay/held-call.ts'
 import { originOf } from '../relay/origin-key.ts'
 import { isComplete, refuse } from '../relay/refusal.ts'
 import { replayOf } from '../relay/replay.ts'
-import { readableAgain } from '../relay/request-headers.ts'
+import { withReadableHeaders } from '../relay/request-headers.ts'
 import { type RequestView, viewPassing, viewRequest } from '../relay/request-view.ts'
 import { NO_FACTS, type ResponseFacts, requestedUrls } from '../relay/response-facts.ts'
 import { withPartition } from '../relay/target-uri.ts'
@@ -63,12 +62,11 @@ export class CacheLayer implements CacheHost {
     if (origin === null || hasJar) return this.#pass(opts, handler)
     const isStorable = this.settings.methods.has(method)
     if (!isStorable && SAFE_METHODS.has(method)) return this.#pass(opts, handler)
-    let request = opts
+    let request: DispatchOptions
     let view: RequestView | null
     try {
-      // An iterator can be read only once, and the dispatcher reads what the cache cannot.
-      const headers = readableAgain(opts.headers)
-      if (headers !== opts.headers) request = withoutPollution({ ...opts, headers })
+      // The dispatcher reads what the cache cannot.
+      request = withReadableHeaders(opts)
       view = viewRequest(request, origin, isStorable)
       if (view !== null) this.#addPartition(view.key, request)
     } catch (error) {

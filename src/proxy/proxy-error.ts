@@ -21,14 +21,12 @@ export interface Refusal {
   readonly body: string
 }
 
+/** What the proxy has answered, if it has. */
+type Answer = Partial<Refusal> & { readonly reply?: number | null }
+
 /** Adds the field `proxy`, unless an earlier step has done so. A frozen error stays as it is. */
-export function withProxy<E extends Error>(
-  error: E,
-  uri: string,
-  phase: ProxyPhase,
-  refusal: Partial<Refusal> & { readonly reply?: number | null } = {},
-): E {
-  const { statusCode = null, headers = null, body = null, reply = null } = ownMembers(refusal)
+export function withProxy<E extends Error>(error: E, uri: string, phase: ProxyPhase, answer: Answer = {}): E {
+  const { statusCode = null, headers = null, body = null, reply = null } = ownMembers(answer)
   const info: ProxyErrorInfo = { uri, phase, statusCode, headers, body, reply }
   try {
     if (!Object.hasOwn(error, 'proxy')) Object.assign(error, { proxy: info })

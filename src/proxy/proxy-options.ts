@@ -1,14 +1,20 @@
 /** The options of `ProxyAgent`: their types, and what they come to for the two sides of a proxy. */
 import { ownMembers } from '../base/object/own-options.ts'
-import { CONNECT, type ConnectFunction } from '../dispatcher/client-options.ts'
+import type { ConnectFunction } from '../dispatcher/client-options.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { type TargetCheckSettings, targetCheck } from '../net/target-check.ts'
-import { finiteFrom, isFunction, isObject, option, readOptions } from '../options.ts'
+import { finiteFrom, isFunction, option, readOptions } from '../options.ts'
 import type { HeadersInput } from '../request/dispatch-options.ts'
 import type { Refusal } from './proxy-error.ts'
 import type { ProxyTokenFunction } from './proxy-fields.ts'
-import { type ProxySideOptions, readSides, type Socks5Settings, without } from './socks5-options.ts'
+import {
+  type ProxySideOptions,
+  readSides,
+  SIDE_CHECKS,
+  type Socks5Settings,
+  without,
+} from './socks5-options.ts'
 
 /** The answer of a proxy that refused. */
 export type ProxyRefusal = Refusal
@@ -59,9 +65,7 @@ export interface ProxySettings
 
 const CHECKS = {
   onProxyResponse: option(null, isFunction, 'onProxyResponse must be a function'),
-  requestTls: option(null, isObject, 'requestTls must be an object'),
-  proxyTls: option(null, isObject, 'proxyTls must be an object'),
-  connect: CONNECT,
+  ...SIDE_CHECKS,
   connectTimeout: option(10e3, finiteFrom(0)),
 }
 

@@ -3,7 +3,7 @@ import { ownMembers } from '../base/object/own-options.ts'
 import type { AgentOptions } from '../dispatcher/agent.ts'
 import { CONNECT, type ConnectFunction } from '../dispatcher/client-options.ts'
 import type { BuildConnectorOptions } from '../net/connector.ts'
-import { finiteFrom, isObject, option, readOption, readOptions } from '../options.ts'
+import { finiteFrom, isObject, type OptionTable, option, readOption, readOptions } from '../options.ts'
 
 /** Options of the agents for both kinds of proxy. */
 export interface ProxySideOptions extends AgentOptions {
@@ -48,12 +48,14 @@ export interface Socks5Settings {
   readonly agentOptions: AgentOptions
 }
 
-const CHECKS = {
-  connectTimeout: option(5e3, finiteFrom(0)),
+type Sides = Pick<Socks5Settings, 'dial' | 'requestTls' | 'isH2c'>
+
+export const SIDE_CHECKS: OptionTable<Record<'proxyTls' | 'requestTls' | 'connect', unknown>> = {
   proxyTls: option(null, isObject, 'proxyTls must be an object'),
   requestTls: option(null, isObject, 'requestTls must be an object'),
   connect: CONNECT,
 }
+const CHECKS = { connectTimeout: option(5e3, finiteFrom(0)), ...SIDE_CHECKS }
 
 /** What is not an option of `Agent`, or is for the connections to the proxy. */
 const OF_PROXY = 'username password headers connectTimeout proxyTls requestTls connect tls'.split(' ')
@@ -81,10 +83,7 @@ export function without(own: AgentOptions, names: readonly string[]): AgentOptio
 }
 
 /** For connections to a proxy and inside its tunnels. `proxyTls` and `requestTls` come before the others. */
-export function readSides(
-  own: Socks5ProxyAgentOptions,
-  timeout: number,
-): Pick<Socks5Settings, 'dial' | 'requestTls' | 'isH2c'> {
+export function readSides(own: Socks5ProxyAgentOptions, timeout: number): Sides {
   const { connect, tls, proxyTls, requestTls, maxCachedSessions, useH2c } = own
   const { localAddress, autoSelectFamily, autoSelectFamilyAttemptTimeout } = own
   const isFunction = typeof connect === 'function'

@@ -76,16 +76,13 @@ export class Attempt implements DispatchHandler, ResponseSource {
 
   /**
    * @param owner Null for a subclass that is its own.
-   * @param isQueueable Whether it can be given up while it waits in a queue.
+   * @param isQueueable Whether it can be given up while it waits in a queue. Default: if its progress is
+   * wanted from there on.
    */
-  constructor(
-    owner: AttemptOwner | null,
-    progress: AttemptProgress | null,
-    isQueueable: boolean = progress?.wantsQueued === true,
-  ) {
+  constructor(owner: AttemptOwner | null, progress: AttemptProgress | null, isQueueable?: boolean) {
     this.#owner = owner ?? (this as unknown as AttemptOwner)
     this.#progress = progress
-    this.#isQueueable = isQueueable
+    this.#isQueueable = isQueueable ?? progress?.wantsQueued === true
   }
 
   get #isOpen(): boolean {

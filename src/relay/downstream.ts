@@ -9,7 +9,7 @@ import { type CallContext, captureContext, runIn } from '../base/loop/call-conte
 import { isThenable } from '../base/loop/thenable.ts'
 import { RequestAbortedError, SocketError, type Timings } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
-import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
+import type { DispatchController, DispatchHandler, HookArguments } from '../request/dispatch-handler.ts'
 import type { RawFields } from '../request/received-fields.ts'
 import type { AttemptProgress } from './attempt.ts'
 import { NO_FACTS, type ResponseFacts, responseFacts, stateFacts } from './response-facts.ts'
@@ -170,12 +170,9 @@ export class Downstream implements DispatchController, AttemptProgress {
   /**
    * An informational head, or the final one. What becomes of a second final head is the handler's decision.
    */
-  head(
-    { statusCode, headers, statusText }: Head,
-    received: Received | null,
-    facts: ResponseFacts = factsOf(received),
-  ): void {
+  head(head: Head, received: Received | null, facts: ResponseFacts = factsOf(received)): void {
     if (this.settled) return
+    const { statusCode, headers, statusText } = head
     this.#received = received
     if (statusCode >= 200) {
       this.#state = 'responding'
@@ -261,10 +258,7 @@ export class Downstream implements DispatchController, AttemptProgress {
   }
 
   /** A call after which more may come. What comes while it runs waits until it has returned. */
-  #deliver<K extends keyof DispatchHandler>(
-    name: K,
-    ...args: Parameters<NonNullable<DispatchHandler[K]>>
-  ): void {
+  #deliver<K extends keyof DispatchHandler>(name: K, ...args: HookArguments<K>): void {
     const isInner = this.#isCalling
     this.#isCalling = true
     try {
@@ -296,10 +290,7 @@ export class Downstream implements DispatchController, AttemptProgress {
     }
   }
 
-  #call<K extends keyof DispatchHandler>(
-    name: K,
-    ...args: Parameters<NonNullable<DispatchHandler[K]>>
-  ): void {
+  #call<K extends keyof DispatchHandler>(name: K, ...args: HookArguments<K>): void {
     const method = this.handler[name] as ((...args: unknown[]) => void) | null | undefined
     if (method === undefined || method === null) return
     const answer: unknown = this.#isShared

@@ -100,3 +100,16 @@ export function ownField(error: unknown, name: string): unknown {
     return null
   }
 }
+
+/** The server did not send the head of the response in time. */
+export const isHeadTimeout = (error: unknown): boolean => codeOf(error) === 'UND_ERR_HEADERS_TIMEOUT'
+
+/** The name has no address. */
+export const isUnknownName = (error: unknown): boolean => codeOf(error) === 'ENOTFOUND'
+
+/** A circuit breaker has not sent the request. */
+export const isOpenCircuit = (error: unknown): boolean => codeOf(error) === 'UND_ERR_CIRCUIT_OPEN'
+
+/** An interceptor made it of a response, whose `statusCode` and `headers` it has. */
+export const isOfStatus = (error: unknown): boolean =>
+  ['UND_ERR_REQ_RETRY', 'UND_ERR_RESPONSE'].includes(codeOf(error) ?? '')

@@ -19,7 +19,7 @@ export class HeldCall implements ResponseSource, Refusable {
   readonly #since = now()
   readonly #downstream: Downstream
   readonly #held: HeldRequests | undefined
-  readonly #onGivenUp: (() => void) | null
+  readonly #onGivenUp: (() => void) | undefined
   /** Ends listening to the body, whose error would end the process otherwise. */
   readonly #unwatch: (() => void) | null
   #state: 'held' | 'over' = 'held'
@@ -28,12 +28,7 @@ export class HeldCall implements ResponseSource, Refusable {
    * @param held Gives it up when the dispatcher is destroyed.
    * @param onGivenUp Called if the caller gives it up, or its body fails.
    */
-  constructor(
-    opts: DispatchOptions,
-    downstream: Downstream,
-    held: HeldRequests | undefined,
-    onGivenUp: (() => void) | null = null,
-  ) {
+  constructor(opts: DispatchOptions, downstream: Downstream, held?: HeldRequests, onGivenUp?: () => void) {
     this.opts = opts
     this.#downstream = downstream
     this.#held = held

@@ -7,8 +7,10 @@ import { type HeaderObject, toBuffers } from '../protocol/header-block.ts'
 import { flatFields, type RawFields, rawList } from '../request/received-fields.ts'
 import type { Received } from './response-source.ts'
 
+type Facts = Pick<Received, 'timings' | 'maxResponseSize'>
+
 export class OwnReceived implements Received {
-  readonly #of: Pick<Received, 'timings' | 'maxResponseSize'>
+  readonly #of: Facts
   readonly #headers: HeaderObject
   readonly #raw: Received | null
   #rawHeaders: RawFields | undefined
@@ -18,11 +20,7 @@ export class OwnReceived implements Received {
    * @param of What knows how the response came.
    * @param raw Has the fields as received: those that are in `headers` are the caller's.
    */
-  constructor(
-    headers: HeaderObject,
-    of: Pick<Received, 'timings' | 'maxResponseSize'>,
-    raw: Received | null,
-  ) {
+  constructor(headers: HeaderObject, of: Facts, raw: Received | null) {
     this.#of = of
     this.#headers = headers
     this.#raw = raw

@@ -6,6 +6,9 @@ import { withoutPollution } from '../base/object/own-options.ts'
 import type { DispatchOptions, HeadersInput, HeaderValueInput } from '../request/dispatch-options.ts'
 import { headerPairs, isPairIterable } from '../request/headers-input.ts'
 
+/** By name in lower case; null for a field that is only left out. */
+export type Replacements = Readonly<Record<string, string | null>>
+
 type GivenHeaders = HeadersInput | null | undefined
 
 function isNamed(name: unknown, wanted: string): boolean {
@@ -31,10 +34,7 @@ export function headerValues(headers: GivenHeaders, name: string): string[] {
 }
 
 /** A flat copy without the fields of these names, which are in lower case, and with the new ones. */
-export function withHeaders(
-  headers: GivenHeaders,
-  replacements: Readonly<Record<string, string | null>>,
-): HeaderValueInput[] {
+export function withHeaders(headers: GivenHeaders, replacements: Replacements): HeaderValueInput[] {
   const flat = keepHeaders(headers, (name) => !Object.hasOwn(replacements, name))
   for (const [name, value] of Object.entries(replacements)) if (value !== null) flat.push(name, value)
   return flat
@@ -57,6 +57,12 @@ export function readableAgain(headers: GivenHeaders): GivenHeaders {
     headers !== null &&
     typeof (headers as { next?: unknown }).next === 'function'
   return isIterator && isPairIterable(headers) ? withHeaders(headers, {}) : headers
+}
+
+/** The same options, or a copy whose headers can be read again. */
+export function withReadableHeaders(opts: DispatchOptions): DispatchOptions {
+  const headers = readableAgain(opts.headers)
+  return headers === opts.headers ? opts : withoutPollution({ ...opts, headers })
 }
 
 /** A copy that later changes of the caller do not reach, and that can be sent repeatedly. */

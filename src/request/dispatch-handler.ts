@@ -77,6 +77,9 @@ export interface DispatchHandler {
   onResponseError?(controller: DispatchController | null | undefined, error: Error): void
 }
 
+/** What a method of a handler is called with. */
+export type HookArguments<K extends keyof DispatchHandler> = Parameters<NonNullable<DispatchHandler[K]>>
+
 /** A handler of undici 6 and earlier, which is what `fetch` of Node 20, 22 and 24 brings. */
 export interface LegacyDispatchHandler {
   /** Right before the request is written; again when it is sent again. */

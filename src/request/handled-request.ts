@@ -8,11 +8,9 @@ import type { Channel } from 'node:diagnostics_channel'
 import { activeContext, type CallContext, captureContext, runIn } from '../base/loop/call-context.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { cancelUnread, destroyStream } from './body-source.ts'
-import type { DispatchController, DispatchHandler } from './dispatch-handler.ts'
+import type { DispatchController, DispatchHandler, HookArguments } from './dispatch-handler.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
 import { type RequestContext, RequestSpec } from './request-spec.ts'
-
-type HookArguments<K extends keyof DispatchHandler> = Parameters<NonNullable<DispatchHandler[K]>>
 
 export abstract class HandledRequest extends RequestSpec {
   readonly #handler: DispatchHandler

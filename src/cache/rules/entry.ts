@@ -81,10 +81,8 @@ function connectionOptions(headers: HeaderObject): Set<string> {
 }
 
 /** The stored head after a 304: its fields, and those of the 304 that do not describe the body. */
-export function mergedHeaders(
-  stored: HeaderObject,
-  { headers: received, responseTime }: ResponseFacts,
-): HeaderObject {
+export function mergedHeaders(stored: HeaderObject, answer: ResponseFacts): HeaderObject {
+  const { headers: received, responseTime } = answer
   const merged: HeaderObject = { ...stored }
   const named = connectionOptions(received)
   for (const name of Object.keys(received)) {

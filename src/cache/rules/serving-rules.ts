@@ -25,22 +25,14 @@ export function serviceOf(entry: CacheValue, { control: request }: RequestView, 
   const age = now - entry.cachedAt
   if (age < -CLOCK_TOLERANCE || control['no-cache'] === true) return 'revalidate'
   const isFresh = now < entry.staleAt
-  if (request['no-cache'] !== undefined) return isFresh ? 'request' : 'revalidate'
-  const oldest = request['max-age']
-  if (
-    oldest !== undefined &&
-    age >= oldest * SECOND &&
-    !(isFresh && oldest === 0 && control.immutable === true)
-  ) {
-    return isFresh ? 'request' : 'revalidate'
-  }
-  const minFresh = request['min-fresh']
-  if (minFresh !== undefined && entry.staleAt - now < minFresh * SECOND)
-    return isFresh ? 'request' : 'revalidate'
+  const { 'max-age': oldest, 'min-fresh': minFresh, 'max-stale': maxStale } = request
+  const isImmutable = isFresh && oldest === 0 && control.immutable === true
+  const isTooOld = oldest !== undefined && age >= oldest * SECOND && !isImmutable
+  const endsTooSoon = minFresh !== undefined && entry.staleAt - now < minFresh * SECOND
+  if (request['no-cache'] !== undefined || isTooOld || endsTooSoon) return isFresh ? 'request' : 'revalidate'
   if (isFresh) return 'fresh'
   if (mustRevalidate(control, type)) return 'revalidate'
   const staleness = now - entry.staleAt
-  const maxStale = request['max-stale']
   if (maxStale !== undefined && staleness <= maxStale * SECOND) return 'stale'
   if (minFresh === undefined && staleness < (control['stale-while-revalidate'] ?? 0) * SECOND) {
     return 'while-revalidating'
@@ -55,12 +47,9 @@ function mustRevalidate(control: CacheControlDirectives, type: CacheType): boole
 }
 
 /** Whether it may answer for a failed revalidation (RFC 5861 §4). */
-export function servesOnError(
-  entry: CacheValue,
-  { control: request }: RequestView,
-  rules: CacheSettings,
-): boolean {
+export function servesOnError(entry: CacheValue, view: RequestView, rules: CacheSettings): boolean {
   const { type, staleIfError } = rules
+  const { control: request } = view
   const { cacheControlDirectives: control } = entry
   if (mustRevalidate(control, type) || request['no-cache'] !== undefined) return false
   const own = control['stale-if-error']

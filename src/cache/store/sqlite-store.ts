@@ -158,19 +158,15 @@ export class SqliteCacheStore implements WholeStore {
       if (!this.#deletes.admits(key)) return
       const variant = varyText(value.vary)
       const replaced = this.#replacedBy(key, variant)
-      const insert = (): void => {
+      const write = (): void => {
+        for (const id of replaced) this.#run(`DELETE FROM ${TABLE} WHERE id = ?`).run(id)
         this.#run(
           `INSERT OR REPLACE INTO ${TABLE} (url, method, variant, head, body, encoding, deleteAt) VALUES (?, ?, ?, ?, ?, ?, ?)`,
         ).run(url, key.method, variant, writeHead(value), packed.body, packed.encoding, value.deleteAt)
       }
       // One statement where that is enough: other processes wait for less.
-      if (replaced.length === 0) insert()
-      else {
-        this.#together(() => {
-          for (const id of replaced) this.#run(`DELETE FROM ${TABLE} WHERE id = ?`).run(id)
-          insert()
-        })
-      }
+      if (replaced.length === 0) write()
+      else this.#together(write)
       this.#prune()
     })
   }
@@ -184,10 +180,9 @@ export class SqliteCacheStore implements WholeStore {
       `SELECT id, method, variant, head FROM ${TABLE} WHERE url = ? ORDER BY id DESC`,
     ).all(urlOf(key))
     const others = rows.filter((row) => row['method'] !== key.method || row['variant'] !== variant)
-    const selected = others.find(
-      (row) =>
-        row['method'] === key.method && varyMatches(readHead(row['head'] as string)?.vary, key.headers),
-    )
+    const answers = (row: Record<string, unknown>): boolean =>
+      row['method'] === key.method && varyMatches(readHead(row['head'] as string)?.vary, key.headers)
+    const selected = others.find(answers)
     return others.filter((row, i) => row === selected || i >= MAX_VARIANTS - 1).map((row) => row['id']!)
   }
 
@@ -228,16 +223,11 @@ export class SqliteCacheStore implements WholeStore {
   }
 
   #remove(key: CacheKey, patient: boolean): void {
-    const statement = this.#run(`DELETE FROM ${TABLE} WHERE url = ?`)
-    if (!patient) {
-      statement.run(urlOf(key))
-      return
-    }
-    this.#database.exec(`PRAGMA busy_timeout = ${PATIENT_MS}`)
+    if (patient) this.#database.exec(`PRAGMA busy_timeout = ${PATIENT_MS}`)
     try {
-      statement.run(urlOf(key))
+      this.#run(`DELETE FROM ${TABLE} WHERE url = ?`).run(urlOf(key))
     } finally {
-      this.#database.exec('PRAGMA busy_timeout = 0')
+      if (patient) this.#database.exec('PRAGMA busy_timeout = 0')
     }
   }
 

@@ -20,7 +20,7 @@ import { StoreAnswers } from './store-answers.ts'
 import { reportStoreError as report, type StoreOperation } from './store-errors.ts'
 import { flawOf } from './stored-check.ts'
 import { withBody } from './stored-head.ts'
-import { discardStream, StoredStream } from './stored-stream.ts'
+import { discardStream, StoredStream, writeTo } from './stored-stream.ts'
 import { UnwrittenDeletes } from './unwritten-deletes.ts'
 
 /** The largest body for a store that names no limit. */
@@ -82,8 +82,14 @@ export class StoreAccess {
     })
   }
 
-  set(key: CacheKey, entry: WholeEntry): void {
-    if (this.#deletes?.admits(key) !== false) tried('write', key, () => this.#whole!.set(key, entry))
+  /** Stores a response whose body is in memory. */
+  store(key: CacheKey, entry: WholeEntry): void {
+    const whole = this.#whole
+    if (whole === null) {
+      const { body, ...value } = entry
+      const stream = this.createWriteStream(key, value, () => this.delete(key))
+      if (stream !== undefined) writeTo(stream, body)
+    } else if (this.#deletes?.admits(key) !== false) tried('write', key, () => whole.set(key, entry))
   }
 
   /** Undefined if the store does not want it. Errors of the stream are reported. */

@@ -40,11 +40,10 @@ export class StoreAnswers {
       Promise.resolve(answer).then(
         (value) => {
           clearTimer(timer)
-          if (!isLate) resolve(value)
-          else {
-            if (!this.#restsAfterErrors) this.#restsUntil = 0
-            onLate(value)
-          }
+          resolve(value)
+          if (!isLate) return
+          if (!this.#restsAfterErrors) this.#restsUntil = 0
+          onLate(value)
         },
         (error: unknown) => fail(error, this.#restsAfterErrors && !isLate),
       )

@@ -4,6 +4,7 @@
  * error of the body.
  */
 import { Buffer } from 'node:buffer'
+import type { Writable } from 'node:stream'
 import type { BodyReader, BodyWaiter } from '../../relay/body-log.ts'
 import type { ByteRange } from '../rules/preconditions.ts'
 import { partOf, WHOLE } from './body-part.ts'
@@ -118,5 +119,15 @@ export function discardStream(body: unknown): void {
     stream.destroy()
   } catch {
     // It is of no use any more.
+  }
+}
+
+/** Writes the last blocks. The stream belongs to the store, and may be anything that has its methods. */
+export function writeTo(stream: Writable, last: readonly Buffer[]): void {
+  try {
+    for (const block of last) stream.write(block)
+    stream.end()
+  } catch {
+    discardStream(stream)
   }
 }

@@ -6,7 +6,7 @@ import { BodyLog } from '../../relay/body-log.ts'
 import { announcedLength } from '../../relay/fields.ts'
 import type { CacheKey, CacheValue } from './cache-store.ts'
 import type { StoreAccess } from './store-access.ts'
-import { discardStream } from './stored-stream.ts'
+import { discardStream, writeTo } from './stored-stream.ts'
 
 type State =
   | { readonly at: 'collecting'; readonly log: BodyLog; isRead: boolean }
@@ -87,7 +87,7 @@ export class Storing {
     if (state.at === 'writing' && isWhole) writeTo(state.stream, [])
     if (state.at !== 'collecting') return null
     const body = isWhole ? state.log.blocks() : null
-    if (body !== null && !this.#forbidden) storeWhole(this.#access, this.key, this.value, body)
+    if (body !== null && !this.#forbidden) this.#access.store(this.key, { ...this.value, body })
     state.log.complete()
     return body
   }
@@ -108,30 +108,5 @@ export class Storing {
     } else if (state.at === 'collecting' && error !== undefined) {
       state.log.fail(error)
     }
-  }
-}
-
-/** Stores a response whose body is in memory. */
-export function storeWhole(
-  access: StoreAccess,
-  key: CacheKey,
-  value: CacheValue,
-  body: readonly Buffer[],
-): void {
-  if (access.takesWhole) {
-    access.set(key, { ...value, body })
-    return
-  }
-  const stream = access.createWriteStream(key, value, () => access.delete(key))
-  if (stream !== undefined) writeTo(stream, body)
-}
-
-/** The stream belongs to the store, and may be anything that has its methods. */
-function writeTo(stream: Writable, last: readonly Buffer[]): void {
-  try {
-    for (const block of last) stream.write(block)
-    stream.end()
-  } catch {
-    discardStream(stream)
   }
 }

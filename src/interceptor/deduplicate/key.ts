@@ -37,10 +37,7 @@ export function sharedKey(view: RequestView, settings: DeduplicateSettings, term
 }
 
 /** Whether the response depends on a header in which the requests may differ. */
-export function dependsOnExcluded(
-  response: HeaderObject,
-  { excludeHeaderNames: excluded }: DeduplicateSettings,
-): boolean {
+export function dependsOnExcluded(response: HeaderObject, excluded: ReadonlySet<string>): boolean {
   if (excluded.size === 0) return false
   const names = varyNames(response)
   return names === null || names.some((name) => excluded.has(name))

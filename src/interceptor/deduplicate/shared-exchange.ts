@@ -11,7 +11,7 @@ import type { HeaderObject } from '../../protocol/header-block.ts'
 import { Attempt, type AttemptOwner, type AttemptProgress } from '../../relay/attempt.ts'
 import { BodyLog } from '../../relay/body-log.ts'
 import type { Downstream } from '../../relay/downstream.ts'
-import { codeOf } from '../../relay/error-facts.ts'
+import { isHeadTimeout } from '../../relay/error-facts.ts'
 import type { Head } from '../../relay/response-source.ts'
 import { type SharedOwner, SharedResponse, type Sharer } from '../../relay/shared-response.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
@@ -126,7 +126,7 @@ export class SharedExchange implements AttemptOwner, AttemptProgress, SharedOwne
       // What follows would be read as one body with what came before.
       if (this.#state.at !== 'waiting')
         throw new RequestAbortedError('Request aborted: the response has two heads')
-      const isOwn = dependsOnExcluded(head.headers, this.#host.settings)
+      const isOwn = dependsOnExcluded(head.headers, this.#host.settings.excludeHeaderNames)
       this.#state = { at: 'head', head, isOwn }
       if (isOwn) apart = this.#separate()
     }
@@ -201,7 +201,7 @@ export class SharedExchange implements AttemptOwner, AttemptProgress, SharedOwne
   }
 
   onFailed(_attempt: Attempt, error: Error): void {
-    const isLate = this.#state.at === 'waiting' && codeOf(error) === 'UND_ERR_HEADERS_TIMEOUT'
+    const isLate = this.#state.at === 'waiting' && isHeadTimeout(error)
     this.#finish()
     // The limit of the caller whose request was sent: the others have their own, and have asked later.
     const apart = isLate ? this.#shared.takeAllBut(this.#first) : []

@@ -6,7 +6,7 @@ import { now } from '../../base/loop/clock.ts'
 import { withoutPollution } from '../../base/object/own-options.ts'
 import { InformationalError } from '../../errors.ts'
 import type { Attempt } from '../../relay/attempt.ts'
-import { codeOf, ownField } from '../../relay/error-facts.ts'
+import { isUnknownName, ownField } from '../../relay/error-facts.ts'
 import { HeldCall } from '../../relay/held-call.ts'
 import { RelayedRequest } from '../../relay/relayed-request.ts'
 import { replayOf } from '../../relay/replay.ts'
@@ -99,7 +99,7 @@ export class ResolvedRequest extends RelayedRequest<NamedTarget> implements Wait
     const state = this.#state
     this.#state = 'started'
     if (typeof state === 'object' && 'target' in state && this.settings.hasChoice) {
-      this.settings.resolver.onReached(this.settings.destination, state.target)
+      this.settings.resolver.onTried(this.settings.destination, state.target, true)
     }
     super.onStarted(attempt, context)
   }
@@ -118,8 +118,9 @@ export class ResolvedRequest extends RelayedRequest<NamedTarget> implements Wait
 
   #note(unreached: Trial | null, error: Error): void {
     try {
-      if (unreached !== null) this.settings.resolver.onUnreached(this.settings.destination, unreached.target)
-      if (codeOf(error) === 'ENOTFOUND') this.settings.resolver.forget(this.settings.destination)
+      if (unreached !== null)
+        this.settings.resolver.onTried(this.settings.destination, unreached.target, false)
+      if (isUnknownName(error)) this.settings.resolver.forget(this.settings.destination)
     } catch {
       // A storage that fails has no say in what the caller gets.
     }

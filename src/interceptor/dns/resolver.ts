@@ -165,14 +165,11 @@ export class DnsResolver {
     return record ? addressOrigin(destination, record) : null
   }
 
-  /** No connection was possible. */
-  onUnreached(destination: Destination, target: string): void {
-    this.#unreached.add(keyOf(destination, target))
-  }
-
-  /** There is a connection. */
-  onReached(destination: Destination, target: string): void {
-    this.#unreached.delete(keyOf(destination, target))
+  /** There is a connection, or none was possible. */
+  onTried(destination: Destination, target: string, isReached: boolean): void {
+    const key = keyOf(destination, target)
+    if (isReached) this.#unreached.delete(key)
+    else this.#unreached.add(key)
   }
 }
 

@@ -39,11 +39,8 @@ const IDENTITY = [
  * Why a response cannot be passed on as the first one: it contradicts itself, and its bytes could not be
  * counted.
  */
-export function firstRefusal(
-  method: string,
-  { statusCode, headers }: Head,
-  { resume }: RetrySettings,
-): string | null {
+export function firstRefusal(method: string, head: Head, { resume }: RetrySettings): string | null {
+  const { statusCode, headers } = head
   if (method !== 'GET' || resume === false || statusCode !== 206) return null
   return contradictsItself(readContentRange(headers), headers) ? LENGTH_MISMATCH : null
 }

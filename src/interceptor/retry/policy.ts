@@ -5,7 +5,7 @@
  */
 import { now } from '../../base/loop/clock.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { codeOf, errorFacts, ownField } from '../../relay/error-facts.ts'
+import { codeOf, errorFacts, isOfStatus, isOpenCircuit, ownField } from '../../relay/error-facts.ts'
 import { originKey } from '../../relay/origin-key.ts'
 import { beginsAnew } from '../../relay/replay.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
@@ -21,9 +21,6 @@ const MAX_TIMER = 2 ** 31 - 1
 
 /** The most that is added to a wait that the server asked for, so that not all clients come back at once. */
 const MAX_ADDED_TO_RETRY_AFTER = 1000
-
-/** Errors for a status that an interceptor made; they have the response in `statusCode` and `headers`. */
-const STATUS_ERRORS = new Set(['UND_ERR_REQ_RETRY', 'UND_ERR_RESPONSE'])
 
 /** The fields of an error that the policy reads. */
 interface ErrorFacts {
@@ -121,7 +118,7 @@ function isWorthRepeating(
   if (retrySafety === 'no' && !beginsAnew(opts.body)) return false
   if (!isRepeatable(opts, settings)) return false
   const { errorCodes, statusCodes } = settings
-  if (STATUS_ERRORS.has(code)) return statusCodes.has(statusCode as number)
+  if (isOfStatus(error)) return statusCodes.has(statusCode as number)
   // A lost connection has many codes, and the dispatcher has judged what it means for this request.
   const isLost = retrySafety === 'idempotent-only' && errorFacts(error).fault === 'connection'
   return errorCodes.has(code) || (isLost && errorCodes === DEFAULT_ERROR_CODES)
@@ -133,7 +130,7 @@ function delayOf(error: Error, facts: ErrorFacts, counter: number, settings: Ret
   if (asked !== null && maxRetryAfter !== null && asked > maxRetryAfter) return GIVE_UP
   if (asked === null) return Math.min(backoff(counter, settings), MAX_TIMER)
   const wait = maxRetryAfter === null ? Math.min(asked, maxTimeout) : asked
-  const least = codeOf(error) === 'UND_ERR_CIRCUIT_OPEN' ? backoff(counter, settings) : 0
+  const least = isOpenCircuit(error) ? backoff(counter, settings) : 0
   const added = Math.min(wait * settings.jitter, MAX_ADDED_TO_RETRY_AFTER) * Math.random()
   return Math.min(Math.max(least, wait + added), MAX_TIMER)
 }

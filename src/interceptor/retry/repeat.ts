@@ -2,7 +2,7 @@
 
 import { ignoreRejection } from '../../base/loop/stray-promise.ts'
 import { loadCrypto } from '../../base/node/lazy-modules.ts'
-import { hasHeader, ownOptions, withHeaders } from '../../relay/request-headers.ts'
+import { hasHeader, ownOptions, type Replacements, withHeaders } from '../../relay/request-headers.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import type { RetrySettings } from './options.ts'
 
@@ -38,10 +38,7 @@ export function isRepeatable(opts: DispatchOptions, settings: RetrySettings): bo
 }
 
 /** The options as a dispatcher takes them: `body` may be a function that makes one for each attempt. */
-export function optionsOfAttempt(
-  opts: DispatchOptions,
-  fields: Readonly<Record<string, string | null>> | null,
-): DispatchOptions {
+export function optionsOfAttempt(opts: DispatchOptions, fields: Replacements | null): DispatchOptions {
   const { body: make } = opts
   let made = opts
   if (typeof make === 'function') {
