@@ -24,7 +24,8 @@ export class Entries {
     }
     for (const [i, entry] of added.entries()) {
       this.remove(this.find(queries[i]!))
-      this.#add(entry)
+      this.#all.add(entry)
+      this.#byUrl.set(entry.url, (this.#byUrl.get(entry.url) ?? new Set()).add(entry))
     }
   }
 
@@ -35,10 +36,5 @@ export class Entries {
       sameUrl?.delete(entry)
       if (sameUrl?.size === 0) this.#byUrl.delete(entry.url)
     }
-  }
-
-  #add(entry: Entry): void {
-    this.#all.add(entry)
-    this.#byUrl.set(entry.url, (this.#byUrl.get(entry.url) ?? new Set()).add(entry))
   }
 }

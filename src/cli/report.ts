@@ -19,10 +19,11 @@ export function report(
   const { request, early, response, connection, phases, failure } = exchange
   const fields = (title: string, list: readonly Field[]): string[] =>
     list.length === 0 ? [] : [layout.paint('bold', title), ...fieldLines(list, layout)]
+  const status = `${response?.status} ${response?.statusText}`.trimEnd()
   return sections([
     [
       ...layout.lines(clean(`${request.method} ${request.url.href}`), 'bold'),
-      ...(response === null ? [] : statusLines(response, layout)),
+      ...(response === null ? [] : layout.lines(clean(status), statusStyle(response.status))),
       ...(connection === null ? [] : connectionLines(connection, layout)),
     ],
     verbose ? fields('sent', request.headers) : [],
@@ -43,10 +44,6 @@ export function sections(groups: readonly (readonly string[])[]): string {
 
 export function statusStyle(status: number): Style {
   return status < 300 ? 'green' : status < 400 ? 'yellow' : 'red'
-}
-
-function statusLines({ status, statusText }: Incoming, layout: TextLayout): string[] {
-  return layout.lines(clean(`${status} ${statusText}`.trimEnd()), statusStyle(status))
 }
 
 function connectionLines(connection: ConnectionReport, layout: TextLayout): string[] {

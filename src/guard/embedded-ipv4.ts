@@ -38,8 +38,9 @@ const [MAPPED] = FORMS as [Form]
 /** All that it may contain; none in an IPv4 address. */
 export function embeddedIpv4(address: Uint8Array): Uint8Array[] {
   if (address.length === IPV4) return []
-  const found = FORMS.filter(({ prefix, bits }) => samePrefix(address, prefix, bits)).map((form) =>
-    taken(address, form),
+  const forms = FORMS.filter(({ prefix, bits }) => samePrefix(address, prefix, bits))
+  const found = forms.map(({ offsets, inverted }) =>
+    Uint8Array.from(offsets, (offset) => (inverted ? ~address[offset]! & 0xff : address[offset]!)),
   )
   return isIsatap(address) ? [...found, address.slice(12)] : found
 }
@@ -59,10 +60,6 @@ export function mapped(address: Uint8Array): Uint8Array {
 /** RFC 5214 §6.1: any prefix, then 0000:5efe or 0200:5efe, with the universal bit either way. */
 function isIsatap(address: Uint8Array): boolean {
   return (address[8]! & 0xfc) === 0 && address[9] === 0 && address[10] === 0x5e && address[11] === 0xfe
-}
-
-function taken(address: Uint8Array, { offsets, inverted }: Form): Uint8Array {
-  return Uint8Array.from(offsets, (offset) => (inverted ? ~address[offset]! & 0xff : address[offset]!))
 }
 
 function prefixOf(...groups: number[]): Uint8Array {

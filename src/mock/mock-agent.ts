@@ -234,7 +234,6 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
 
   protected override terminate(reason: EndReason, done: () => void): void {
     this.#leave()
-    this.#network.wire.stopWaiting()
     for (const exchange of [...this.#network.running]) exchange.end(reason)
     const error = reason.isCallers ? reason.error : null
     this.#endAll((dispatcher, ended) => dispatcher.destroy(error, ended), done)

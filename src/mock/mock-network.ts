@@ -124,7 +124,9 @@ export class MockNetwork implements ExchangeOwner {
   }
 
   #reply({ call, mocks }: MatchRun, interception: Interception): boolean {
-    const exchange = this.#isOnWire(interception) ? null : new MockedExchange(call, interception, this)
+    const { reply } = interception
+    const isOnWire = reply.kind !== 'error' && (this.settings.wire || !('ask' in reply))
+    const exchange = isOnWire ? null : new MockedExchange(call, interception, this)
     mocks.use(interception)
     if (call.log !== null) {
       call.log.matched = true
@@ -134,10 +136,6 @@ export class MockNetwork implements ExchangeOwner {
     exchange.prepare()
     exchange.run()
     return true
-  }
-
-  #isOnWire({ reply: { kind } }: Interception): boolean {
-    return kind === 'error' ? false : this.settings.wire || (kind !== 'response' && kind !== 'function')
   }
 
   /** Replies to a call that no interceptor matches, after so many milliseconds. */

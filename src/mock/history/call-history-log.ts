@@ -81,14 +81,11 @@ export class MockCallHistoryLog {
 
   /** `protocol->http:|host->…`; a RegExp given to `filterCalls` is tested on this. */
   toString(): string {
+    const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
     return Array.from(this.toMap(), ([name, value]) => `${name}->${textOf(value)}`).join('|')
   }
 }
 defineKind(MockCallHistoryLog, 'ventuno.MockCallHistoryLog')
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined')
-}
 
 function urlOf({ origin, path, query }: Partial<DispatchOptions>): URL {
   try {

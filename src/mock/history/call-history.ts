@@ -3,7 +3,7 @@ import { isRegExp } from 'node:util/types'
 import { defineKind } from '../../base/object/kind.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import { testPattern } from '../match/text-matcher.ts'
+import { matchesText, testPattern } from '../match/text-matcher.ts'
 import { MockCallHistoryLog } from './call-history-log.ts'
 
 /** A string is equal, a RegExp tests; `null` and `undefined` are equal to themselves. */
@@ -89,7 +89,8 @@ export class MockCallHistory extends Filtering {
     for (const name of names) checkParameter(name, criteria[name])
     if (names.length === 0) return []
     return this.#logs.filter((log) => {
-      const fulfils = (name: Searched): boolean => isEqual(criteria[name], log[name])
+      const fulfils = (name: Searched): boolean =>
+        criteria[name] === log[name] || matchesText(criteria[name], log[name])
       return every ? names.every(fulfils) : names.some(fulfils)
     })
   }
@@ -128,10 +129,6 @@ function isEvery(options: FilterCallsOptions | null | undefined): boolean {
 function checkParameter(name: string, value: unknown): void {
   if (value === null || value === undefined || typeof value === 'string' || isRegExp(value)) return
   throw new InvalidArgumentError(`${name} parameter should be one of string, regexp, undefined or null`)
-}
-
-function isEqual(wanted: unknown, value: string): boolean {
-  return isRegExp(wanted) ? testPattern(wanted, value) : wanted === value
 }
 
 /** The types under the names that programs written for undici use. */

@@ -29,6 +29,7 @@ export function notMatched(
   refusal: string,
 ): MockNotMatchedError {
   const { call, stage, mocks } = run
+  const host = URL.canParse(call.origin) ? new URL(call.origin).host : call.origin
   const remaining = mocks.live.length
   const defined = mocks.all.length
   const first = `Mock dispatch not matched for ${partText(stage, call)}: subsequent request to origin ${call.origin} was not allowed (${refusal}), ${remaining} interceptor(s) remaining out of ${defined} defined`
@@ -40,7 +41,7 @@ export function notMatched(
     `Request:  ${call.method} ${call.origin}${shownQuery(call.path)}`,
     nearest === null ? originsLine(mocks, known) : nearestLine(nearest),
     ...mismatches.flatMap(mismatchLines),
-    `Advice:   enableNetConnect('${hostOf(call.origin)}') would send it to the network`,
+    `Advice:   enableNetConnect('${host}') would send it to the network`,
   ]
   return new MockNotMatchedError(lines.join('\n'), {
     request: describeRequest(call),
@@ -117,8 +118,4 @@ function mismatchLines({ part, expected, received, difference }: Mismatch): stri
   const name = part.padEnd(7)
   const where = difference === null ? '' : `   first difference at ${difference}`
   return [`  ${name} expected ${expected}`, `  ${' '.repeat(name.length)} received ${received}${where}`]
-}
-
-function hostOf(origin: string): string {
-  return URL.canParse(origin) ? new URL(origin).host : origin
 }

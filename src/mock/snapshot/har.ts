@@ -61,7 +61,7 @@ export function parseHar(value: unknown): Snapshot[] {
       .map(({ request, response, startedDateTime = new Date(0).toISOString(), time }) => ({
         request: {
           method: request.method,
-          url: withoutHash(request.url),
+          url: parseUrl(request.url).href.split('#', 1)[0]!,
           headers: Object.fromEntries(
             [...valuesByName(request.headers)].map(([name, values]) => [name, values.join(', ')]),
           ),
@@ -110,12 +110,6 @@ function valuesByName(headers: readonly HarField[] = []): Map<string, string[]> 
     if (!lower.startsWith(':')) fields.set(lower, [...(fields.get(lower) ?? []), ...value.split('\n')])
   }
   return fields
-}
-
-function withoutHash(url: string): string {
-  const parsed = parseUrl(url)
-  parsed.hash = ''
-  return parsed.toString()
 }
 
 export function toHar(snapshots: readonly Snapshot[]): object {

@@ -40,6 +40,8 @@ interface WireSlot {
   /** Of the latest connection. */
   peer: WirePeer | null
   turn: WireTurn | null
+  /** Of a `connect-timeout` fault. */
+  timer: ReturnType<typeof setTimeout> | null
 }
 
 /** Tells the peer when the request is written, and frees the client when it has ended. */
@@ -89,9 +91,6 @@ export class WireClients {
   readonly #slots = new Set<WireSlot>()
   readonly #sockets: WireSocket[] = []
 
-  /** Of `connect-timeout` faults. */
-  readonly #timers = new Set<ReturnType<typeof setTimeout>>()
-
   constructor(settings: MockAgentSettings) {
     this.#settings = settings
   }
@@ -99,12 +98,6 @@ export class WireClients {
   /** Forgets the bytes so far. */
   clear(): void {
     this.#sockets.length = 0
-  }
-
-  /** Gives up pending `connect-timeout` faults. */
-  stopWaiting(): void {
-    for (const timer of this.#timers) clearTimer(timer)
-    this.#timers.clear()
   }
 
   /** The clients for these origins, which are the caller's to end. */
@@ -134,6 +127,7 @@ export class WireClients {
     const slot = free ?? this.#addSlot(call.origin, protocol)
     const onSettled = (): void => {
       slot.turn = null
+      if (slot.timer !== null) clearTimer(slot.timer)
       if (!isUnreachable) return
       this.#slots.delete(slot)
       slot.client.destroy().catch(ignoreError)
@@ -149,7 +143,7 @@ export class WireClients {
     // As our own connector: errors are the same as on a real connection.
     const connect = ownConnector(open, open)
     const client = new Client(origin, { ...this.#settings.clientOptions, pipelining: 1, connect })
-    const slot: WireSlot = { origin, protocol, client, peer: null, turn: null }
+    const slot: WireSlot = { origin, protocol, client, peer: null, turn: null, timer: null }
     this.#slots.add(slot)
     return slot
   }
@@ -157,7 +151,7 @@ export class WireClients {
   #connect(slot: WireSlot, callback: Parameters<ConnectFunction>[1]): void {
     const reply = slot.turn?.interception.reply
     if (reply?.kind === 'unreachable') {
-      this.#refuse(reply.fault, slot.origin, (error) => callback(error, null))
+      this.#refuse(slot, reply.fault === 'connect-refused', (error) => callback(error, null))
       return
     }
     const isH2 = slot.protocol === 'h2'
@@ -168,25 +162,17 @@ export class WireClients {
     queueMicrotask(() => callback(null, socket))
   }
 
-  #refuse(
-    fault: 'connect-refused' | 'connect-timeout',
-    origin: string,
-    callback: (error: Error) => void,
-  ): void {
-    const url = new URL(origin)
+  #refuse(slot: WireSlot, atOnce: boolean, callback: (error: Error) => void): void {
+    const url = new URL(slot.origin)
     const { hostname } = url
     const port = portOf(url)
-    if (fault === 'connect-refused') {
+    if (atOnce) {
       const error = systemError('ECONNREFUSED', 'connect')
       error.message += ` ${hostname}:${port}`
       queueMicrotask(() => callback(error))
       return
     }
     const timeout = this.#settings.client.connectTimeout
-    const timer = startTimer(() => {
-      this.#timers.delete(timer)
-      callback(timeoutError({ hostname, port, timeout }, []))
-    }, timeout)
-    this.#timers.add(timer)
+    slot.timer = startTimer(() => callback(timeoutError({ hostname, port, timeout }, [])), timeout)
   }
 }
