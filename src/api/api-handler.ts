@@ -99,6 +99,10 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
   /** Of the attempt that runs now; null while the request waits. */
   protected controller: DispatchController | null = null
   protected context: unknown = null
+  /** The final head, or the socket, was handed out: from then on the request cannot begin again. */
+  protected hasResponse = false
+  /** Whether something other than the signal can end the request while it waits. */
+  declare protected readonly endsWhileQueued?: boolean
   #paused = false
   #abortQueued: ((reason?: unknown) => void) | null = null
   #link: AbortLink | null = null
@@ -118,14 +122,6 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
 
   /** Called once at most, with the reason. */
   protected abstract onFailure(error: unknown): void
-
-  /** Whether the final head was handed out: from then on the request cannot begin again. */
-  protected abstract hasResponse(): boolean
-
-  /** Whether something other than the signal can end the request while it waits. */
-  protected endsWhileQueued(): boolean {
-    return false
-  }
 
   protected get failed(): boolean {
     return this.#state === 'failed'
@@ -219,7 +215,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
    * that can.
    */
   get onRequestQueued(): DispatchHandler['onRequestQueued'] {
-    const isFixed = this.#link === null && this.#state === 'open' && !this.endsWhileQueued()
+    const isFixed = this.#link === null && this.#state === 'open' && !this.endsWhileQueued
     return isFixed ? undefined : this.#onQueued
   }
 
@@ -240,7 +236,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
     }
     this.controller = controller
     this.context = context
-    if (this.hasResponse()) {
+    if (this.hasResponse) {
       this.fail(new RequestAbortedError('Request aborted: it was started again after its response had begun'))
     }
   }
@@ -255,7 +251,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
     this.controller = controller
     try {
       if (statusCode < 200) this.#inform(statusCode, headers)
-      else if (this.hasResponse()) {
+      else if (this.hasResponse) {
         throw new RequestAbortedError('Request aborted: a second final response head came')
       } else this.onFinalHead(statusCode, headers, statusText)
     } catch (error) {
@@ -296,7 +292,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
   onResponseEnd(_controller: DispatchController, trailers: HeaderObject): void {
     if (this.failed) return
     this.#state = 'ended'
-    if (this.hasResponse()) this.onFinalEnd(trailers)
+    if (this.hasResponse) this.onFinalEnd(trailers)
     // Nothing more can follow that would answer the caller.
     else this.#end(new RequestAbortedError('Request aborted: the response has no head'))
   }

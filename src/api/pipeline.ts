@@ -158,6 +158,8 @@ class PipelineDuplex extends Duplex {
 
 class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> {
   declare protected readonly resource: AsyncResource
+  /** The caller can destroy the Duplex at any time. */
+  protected override readonly endsWhileQueued = true
   readonly request: RequestSide = new RequestSide()
   readonly duplex: PipelineDuplex
   readonly #handle: PipelineHandlerFunction<TOpaque>
@@ -200,15 +202,6 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> {
     this.release()
   }
 
-  /** The caller's end can be destroyed at any time. */
-  protected override endsWhileQueued(): boolean {
-    return true
-  }
-
-  protected override hasResponse(): boolean {
-    return this.#response !== null
-  }
-
   protected override onFailure(error: unknown): void {
     destroyQuietly(this.duplex, error)
   }
@@ -217,6 +210,7 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> {
     const { duplex } = this
     const response = new ResponseSide(() => this.resume())
     this.#response = response
+    this.hasResponse = true
     // A failure reaches the Duplex directly; a handler that does not listen must not crash the process.
     response.on('error', (error) => duplex.destroy(error))
     // Nor must a caller that does not listen to the Duplex from now on. Before the head the Duplex is the

@@ -111,7 +111,10 @@ class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource,
 
   constructor(opts: RequestOptions<TOpaque>, resolve: Resolve<ResponseData<TOpaque>>, reject: Reject) {
     super(opts, opts.onInfo ? new AsyncResource('UNDICI_REQUEST') : null)
-    checkHighWaterMark(opts.highWaterMark)
+    const highWaterMark = opts.highWaterMark ?? DEFAULT_HIGH_WATER_MARK
+    if (!Number.isFinite(highWaterMark) || highWaterMark < 0) {
+      throw new InvalidArgumentError('invalid highWaterMark')
+    }
     checkResponseOptions(opts)
     this.#resolve = resolve
     this.#reject = reject
@@ -133,6 +136,7 @@ class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource,
     )
     this.#body = body
     this.#trailers = {}
+    this.hasResponse = true
     answer.statusCode = statusCode
     answer.statusText = statusText
     answer.headers = shown
@@ -208,24 +212,14 @@ class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource,
     this.#body = null
   }
 
-  protected override hasResponse(): boolean {
-    return this.#trailers !== null
-  }
-
   protected override onFailure(error: unknown): void {
-    if (this.#trailers !== null) {
+    if (this.hasResponse) {
       this.#body?.fail(error)
       return
     }
     removeCaller()
     this.#reject(error)
   }
-}
-
-function checkHighWaterMark(value: unknown): void {
-  if (value === null || value === undefined) return
-  if (!Number.isFinite(value) || (value as number) < 0)
-    throw new InvalidArgumentError('invalid highWaterMark')
 }
 
 export function requestOn<TOpaque>(

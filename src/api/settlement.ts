@@ -67,29 +67,22 @@ export function answerWith<TData, TOpaque>(
     throw error
   }
   const report = callback as (error: unknown, data: unknown) => void
+  let opaque: TOpaque | undefined
   try {
     checkOptions(opts)
     const resource = new AsyncResource(type)
-    const opaque = opts.opaque || null
+    opaque = opts.opaque
+    const failed = { opaque: opaque || null }
     start(
       (data) => resource.runInAsyncScope(report, null, null, data),
       // Never inside the caller's own call, nor inside the dispatcher's.
-      (error) => queueMicrotask(() => resource.runInAsyncScope(report, null, error, { opaque })),
+      (error) => queueMicrotask(() => resource.runInAsyncScope(report, null, error, failed)),
     )
   } catch (error) {
     destroyBodyOf(opts, error)
-    queueMicrotask(() => report(error, { opaque: opaqueOf(opts) }))
+    queueMicrotask(() => report(error, { opaque }))
   }
   return undefined
-}
-
-/** Its getter may be what threw. */
-function opaqueOf<TOpaque>(opts: CommonOptions<TOpaque> | undefined): TOpaque | undefined {
-  try {
-    return opts?.opaque
-  } catch {
-    return undefined
-  }
 }
 
 export function checkOptions(opts: unknown): void {

@@ -37,7 +37,6 @@ export class SocketHandler<TOpaque, TData> extends ApiHandler<TOpaque> {
   readonly #resolve: Resolve<TData>
   readonly #reject: Reject
   readonly #answer: AnswerFrom<TOpaque, TData>
-  #handedOver = false
 
   /** @param refusal The message of the error for an answer without a socket. */
   constructor(
@@ -74,12 +73,12 @@ export class SocketHandler<TOpaque, TData> extends ApiHandler<TOpaque> {
     const head = { statusCode, headers: this.present(headers), socket, opaque, context }
     const data = this.#answer(controller.timings, head)
     if (data === null) this.fail(new SocketError(this.#refusal, null))
-    if (data === null || this.failed || this.#handedOver) {
+    if (data === null || this.failed || this.hasResponse) {
       // The caller has its answer already, and never gets this socket.
       discardSocket(socket)
       return
     }
-    this.#handedOver = true
+    this.hasResponse = true
     this.release()
     try {
       this.#resolve(data)
@@ -88,11 +87,7 @@ export class SocketHandler<TOpaque, TData> extends ApiHandler<TOpaque> {
     }
   }
 
-  protected override hasResponse(): boolean {
-    return this.#handedOver
-  }
-
   protected override onFailure(error: unknown): void {
-    if (!this.#handedOver) this.#reject(error)
+    if (!this.hasResponse) this.#reject(error)
   }
 }

@@ -83,7 +83,6 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
   readonly #opaque: TOpaque
   readonly #trailers: HeaderObject = {}
   #timings: Timings | null = null
-  #answered = false
   #settled = false
   /** Null before the head, and again when the Writable is done. */
   #target: Target | null = null
@@ -127,10 +126,6 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
     else super.withdraw(reason)
   }
 
-  protected override hasResponse(): boolean {
-    return this.#answered
-  }
-
   protected override onFailure(error: unknown): void {
     this.#rest?.stop()
     const target = this.#target
@@ -159,7 +154,7 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
   }
 
   protected override onFinalHead(statusCode: number, headers: HeaderObject): void {
-    this.#answered = true
+    this.hasResponse = true
     this.#timings = this.controller!.timings ?? null
     const target: unknown = this.resource.runInAsyncScope(this.#factory, null, {
       statusCode,

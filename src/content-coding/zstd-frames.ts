@@ -45,7 +45,8 @@ export class ZstdFrames extends WrappedTransform {
       else this.#start.push(chunk.subarray(at, end))
       at = end
       if (kind === 'coded' || kind === 'invalid') {
-        if (this.inner === null && !this.#mayDecode()) {
+        if (this.inner === null) this.#decoders++
+        if (this.#decoders > FREE_DECODERS + this.#input / LEAST_FRAME) {
           done(Object.assign(new Error('too many zstd frames'), { code: 'ZSTD_TOO_MANY_FRAMES' }))
           return
         }
@@ -55,11 +56,6 @@ export class ZstdFrames extends WrappedTransform {
       if (isComplete) frame.restart()
     }
     done()
-  }
-
-  #mayDecode(): boolean {
-    this.#decoders++
-    return this.#decoders <= FREE_DECODERS + this.#input / LEAST_FRAME
   }
 
   #decode(isComplete: boolean, goOn: () => void): void {

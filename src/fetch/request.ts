@@ -71,9 +71,9 @@ class FetchRequest {
       request.#tellDispatcher()
       return request
     }
-    defineAttributes(FetchRequest.prototype, OF_RECORD, recordIn)
+    defineAttributes(FetchRequest.prototype, OF_RECORD, ownRecord)
     const names = Object.keys(CONSTANT) as (keyof typeof CONSTANT)[]
-    defineAttributes(FetchRequest.prototype, names, (request) => recordIn(request) && CONSTANT)
+    defineAttributes(FetchRequest.prototype, names, (request) => ownRecord(request) && CONSTANT)
     defineBodyMembers(FetchRequest.prototype, ownRecord)
   }
 

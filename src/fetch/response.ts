@@ -81,13 +81,10 @@ class FetchResponse {
       return response
     }
     ownRecord = (receiver) => {
-      const object = Object(receiver)
-      if (!(#record in object)) throw illegalInvocation()
-      return object.#record
+      if (#record in Object(receiver)) return (receiver as FetchResponse).#record
+      throw illegalInvocation()
     }
-    defineAttributes<ResponseRecord>(FetchResponse.prototype, OF_RECORD, (object) =>
-      #record in object ? object.#record : null,
-    )
+    defineAttributes(FetchResponse.prototype, OF_RECORD, ownRecord)
     defineBodyMembers(FetchResponse.prototype, (object): BodyOwner => {
       const { headers } = ownRecord(object)
       return { body: (object as FetchResponse).#body, headers }

@@ -188,8 +188,8 @@ const UNCHECKED: BaseEventInit = {}
 
 interface EventClass<T> {
   readonly declared: unknown
-  /** The attributes; null for an object of another class. */
-  fieldsIn(object: object): T | null
+  /** The attributes. Throws for an object of another class. */
+  fieldsOf(object: object): T
   /** An event with these attributes, which are not checked. */
   make(type: string, fields: T): Event
 }
@@ -201,7 +201,7 @@ function eventClass<TInit extends BaseEventInit, T extends object>(
   read: (init: TInit, where: string) => T,
 ): EventClass<T> {
   const where = `${name} constructor`
-  let fieldsIn!: EventClass<T>['fieldsIn']
+  let fieldsOf!: EventClass<T>['fieldsOf']
   let make!: EventClass<T>['make']
   const declared = class extends Event {
     #fields: T
@@ -214,7 +214,10 @@ function eventClass<TInit extends BaseEventInit, T extends object>(
     }
 
     static {
-      fieldsIn = (object) => (#fields in object ? object.#fields : null)
+      fieldsOf = (object) => {
+        if (#fields in Object(object)) return (object as typeof declared.prototype).#fields
+        throw illegalInvocation()
+      }
       make = (type, fields) => {
         const event = new declared(type, UNCHECKED as TInit)
         event.#fields = fields
@@ -222,9 +225,9 @@ function eventClass<TInit extends BaseEventInit, T extends object>(
       }
     }
   }
-  defineAttributes(declared.prototype, attributes, fieldsIn)
+  defineAttributes(declared.prototype, attributes, fieldsOf)
   defineInterface(declared, name)
-  return { declared, fieldsIn, make }
+  return { declared, fieldsOf, make }
 }
 
 const message = eventClass<MessageEventInit, MessageFields>(
@@ -241,8 +244,7 @@ defineMembers(MessageEvent.prototype, {
   initMessageEvent(this: MessageEvent, type: string, ...optional: OptionalArguments): void {
     const [bubbles, cancelable, data, origin, lastEventId, source, ports] = optional
     const where = 'MessageEvent.initMessageEvent'
-    const fields = message.fieldsIn(Object(this))
-    if (fields === null) throw illegalInvocation()
+    const fields = message.fieldsOf(this)
     // biome-ignore lint/complexity/noArguments: their number shows whether one was omitted
     requireArguments(arguments.length, 1, where)
     const text = toText(type, where, 'type')

@@ -2,7 +2,6 @@
 import type { InspectOptions } from 'node:util'
 import { loadUtil } from '../base/node/lazy-modules.ts'
 import { defineKind } from '../base/object/kind.ts'
-import { illegalInvocation } from './idl.ts'
 
 /** `util.inspect.custom`, by its documented name. */
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
@@ -39,18 +38,16 @@ export function defineConstants(declared: Interface, constants: Readonly<Record<
   }
 }
 
-/** Read-only attributes. `valuesOf` returns null for an object of another class. */
+/** Read-only attributes. `valuesOf` throws for an object of another class. */
 export function defineAttributes<T extends object>(
   prototype: object,
   names: readonly (keyof T & string)[],
-  valuesOf: (object: object) => T | null,
+  valuesOf: (object: object) => T,
 ): void {
   for (const name of names) {
     defineMembers(prototype, {
       get [name](): unknown {
-        const values = valuesOf(Object(this))
-        if (values === null) throw illegalInvocation()
-        return values[name]
+        return valuesOf(this)[name]
       },
     })
   }

@@ -12,11 +12,6 @@ export const webSocketChannels: Readonly<
   pong: channel('undici:websocket:pong'),
 }
 
-/** Publishes that a connection is closed. */
-export function publishClose(websocket: object, code: number, reason: string): void {
-  publish(webSocketChannels.close, { websocket, code, reason })
-}
-
 /** For messages that are made at no cost, or rarely. */
 export function publish(to: Channel, message: object): void {
   if (to.hasSubscribers) to.publish(message)

@@ -152,7 +152,12 @@ export class OpeningHandshake implements AttemptOwner {
     // The body is not needed, and reading it costs more than the connection is worth.
     this.#attempt = null
     attempt.abort()
-    this.#onRefused(statusCode)
+    const { url, headers } = this.#request
+    const canAuthorize = basicCredentials(url) !== null && !headers.has('authorization')
+    if (statusCode === UNAUTHORIZED && canAuthorize && !this.#authorized) {
+      this.#authorized = true
+      this.#send()
+    } else this.#fail(`Received network error or non-101 status code (${statusCode}).`)
   }
 
   onData(): void {}
@@ -172,18 +177,11 @@ export class OpeningHandshake implements AttemptOwner {
     this.#observer.onOpened({ socket, agreement, response: { status, statusText, headers } })
   }
 
-  #onRefused(status: number): void {
-    const { url, headers } = this.#request
-    const canAuthorize = basicCredentials(url) !== null && !headers.has('authorization')
-    if (status === UNAUTHORIZED && canAuthorize && !this.#authorized) {
-      this.#authorized = true
-      this.#send()
-    } else this.#fail(`Received network error or non-101 status code (${status}).`)
-  }
-
   onFailed(attempt: Attempt, error: unknown): void {
     if (attempt !== this.#attempt) return
-    if (isWithoutExtendedConnect(error) && !this.#http1Only) {
+    // The server speaks HTTP/2 without RFC 8441: the connection has said so with this code.
+    const isUnsupported = codeOf((error as Partial<Error> | null)?.cause) === NO_EXTENDED_CONNECT.code
+    if (isUnsupported && !this.#http1Only) {
       this.#http1Only = true
       this.#send()
     } else this.#fail('Received network error or non-101 status code.', error)
@@ -206,9 +204,4 @@ function toObject(fields: HeaderList): Record<string, string> {
   const object: Record<string, string> = {}
   fields.forEach((name, _lower, value) => void setOwn(object, name, String(value)))
   return object
-}
-
-/** The server speaks HTTP/2 without RFC 8441: the connection has said so with this code. */
-function isWithoutExtendedConnect(error: unknown): boolean {
-  return codeOf((error as Partial<Error> | null)?.cause) === NO_EXTENDED_CONNECT.code
 }

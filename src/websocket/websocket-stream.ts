@@ -22,7 +22,7 @@ import type { MessageBytes } from '../protocol/websocket/message-collector.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import { requireArguments, toDictionary, toSequence, toSignal } from '../web/idl.ts'
 import { defineInterface } from '../web/interface.ts'
-import { publishClose, publishOpen } from './channels.ts'
+import { publish, publishOpen, webSocketChannels } from './channels.ts'
 import { type Closure, WebSocketConnection } from './connection.ts'
 import { dispatcherOf, limitsOf } from './dispatcher-limits.ts'
 import { type Opened, OpeningHandshake } from './opening-handshake.ts'
@@ -268,7 +268,7 @@ export class WebSocketStream {
       this.#endWriting(unclean)
       this.#closed.reject(unclean)
     }
-    publishClose(this, code, reason)
+    publish(webSocketChannels.close, { websocket: this, code, reason })
   }
 
   #endWriting(error: Error): void {

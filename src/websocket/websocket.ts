@@ -16,7 +16,7 @@ import { defineEventHandlers, type EventHandlers } from '../web/event-handlers.t
 import { CloseEvent, ErrorEvent, receivedMessage } from '../web/events.ts'
 import { asString, clampToUint16, requireArguments } from '../web/idl.ts'
 import { defineConstants, defineInterface, defineReferencing } from '../web/interface.ts'
-import { publishClose, publishOpen } from './channels.ts'
+import { publish, publishOpen, webSocketChannels } from './channels.ts'
 import { type Closure, WebSocketConnection } from './connection.ts'
 import type * as declared from './declared-web-socket.ts'
 import type { BinaryType, EventName } from './declared-web-socket.ts'
@@ -189,7 +189,7 @@ class SocketTarget extends EventTarget {
     this.#state = CLOSED
     if (error !== null) this.dispatchEvent(new ErrorEvent('error', { error, message: error.message }))
     this.dispatchEvent(new CloseEvent('close', { wasClean, code, reason }))
-    publishClose(this, code, reason)
+    publish(webSocketChannels.close, { websocket: this, code, reason })
   }
 }
 

@@ -55,7 +55,8 @@ function extractObject(value: object): ExtractedBody | null {
       return { body: new Body(String(value)), type: 'application/x-www-form-urlencoded;charset=UTF-8' }
     case 'FormData':
       if (typeof members['append'] === 'function' && isIterableObject(value)) {
-        return extractForm(value as Iterable<[string, unknown]>)
+        const encoded = encodeMultipart(value as Iterable<[string, unknown]>, newBoundary())
+        return { body: new Body(encoded.bytes() ?? encoded), type: encoded.contentType }
       }
       break
     case 'Blob':
@@ -72,12 +73,6 @@ function extractObject(value: object): ExtractedBody | null {
   // reads from the stream. Without this listener, the unhandled event would end the process.
   if (value instanceof Readable) value.on('error', ignoreError)
   return { body: Body.from(value as AsyncIterable<unknown>), type: null }
-}
-
-function extractForm(form: Iterable<[string, unknown]>): ExtractedBody {
-  const encoded = encodeMultipart(form, newBoundary())
-  const body = new Body(encoded.bytes() ?? (encoded as PulledOrigin))
-  return { body, type: encoded.contentType }
 }
 
 /**

@@ -18,6 +18,8 @@ const CRLF = Buffer.from('\r\n')
 export function decodeMultipart(input: Uint8Array, boundary: string): readonly FormEntry[] {
   const bytes = asBuffer(input)
   const delimiter = Buffer.from(`--${boundary}`, 'latin1')
+  // Even an empty part needs this line break, in addition to the one that ends its head.
+  const partEnd = Buffer.concat([CRLF, delimiter])
   const entries: FormEntry[] = []
   // The text before the first boundary is for readers that do not understand multipart (RFC 2046 §5.1.1).
   let at = bytes.indexOf(delimiter)
@@ -30,27 +32,13 @@ export function decodeMultipart(input: Uint8Array, boundary: string): readonly F
     while (bytes[at] === 0x20 || bytes[at] === 0x09) at++
     if (!isCrLf(bytes, at)) throw new TypeError('a boundary is not followed by a line break')
     const { name, filename, contentType, end: start } = readHead(bytes, at + 2)
-    const end = endOfPart(bytes, start, delimiter)
+    const end = bytes.indexOf(partEnd, start)
     if (end === -1) throw new TypeError('a part has no boundary behind it')
     const content = bytes.subarray(start, end)
     // A byte order mark is part of the value.
     if (filename === null) entries.push({ name, value: content.toString() })
     else entries.push({ name, filename, contentType: contentType ?? 'text/plain', bytes: content })
     at = end + 2
-  }
-}
-
-/**
- * Where the line break before the next boundary is; -1 if there is none. Even an empty part needs one, in
- * addition to the one that ends its head.
- */
-function endOfPart(bytes: Buffer, start: number, delimiter: Buffer): number {
-  let from = start - 2
-  for (;;) {
-    const at = bytes.indexOf(delimiter, from + 2)
-    if (at === -1) return -1
-    if (at >= start + 2 && isCrLf(bytes, at - 2)) return at - 2
-    from = at - 1
   }
 }
 

@@ -1,11 +1,10 @@
 /** Encodes a form as multipart/form-data, as the WHATWG HTML standard says. */
-import { chunksOf, type FilePart, headOfPart, isFile, withCrLf } from '../../request/form-part.ts'
 
-export interface EncodedForm {
+import { chunksOf, type FilePart, headOfPart, isFile, withCrLf } from '../../request/form-part.ts'
+import type { PulledOrigin } from '../body/origin.ts'
+
+export interface EncodedForm extends PulledOrigin {
   readonly contentType: string
-  /** Null if a part does not have a known size. */
-  readonly length: number | null
-  chunks(): AsyncIterable<Uint8Array>
   /** The whole body if the form contains no file, else null. */
   bytes(): Uint8Array | null
 }

@@ -144,18 +144,15 @@ export function fillHeaders(list: HeaderList, init: unknown): void {
     )
   }
   const iterator = (init as Partial<Iterable<unknown>>)[Symbol.iterator]
-  if (iterator === undefined || iterator === null || iterator === pollutedIterator()) {
+  // An iterator on a polluted Object.prototype would make every plain object look iterable.
+  const polluted = (Object.prototype as Partial<Iterable<unknown>>)[Symbol.iterator]
+  if (iterator === undefined || iterator === null || iterator === polluted) {
     fillFromRecord(list, init as Record<PropertyKey, unknown>)
     return
   }
   const known = iterator === entries ? listIn(init as object) : null
   if (known === null) fillFromPairs(list, init as object, iterator)
   else known.forEach((name, lower, value) => void appendAll(list, name, lower, value))
-}
-
-/** An iterator on a polluted Object.prototype would make every plain object look iterable. */
-function pollutedIterator(): unknown {
-  return (Object.prototype as Record<PropertyKey, unknown>)[Symbol.iterator]
 }
 
 function appendAll(list: HeaderList, name: string, lower: string, value: string | string[]): void {

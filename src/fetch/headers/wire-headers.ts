@@ -17,15 +17,11 @@ export type WireHeaders = Record<string, string | string[]>
 /** The value of the `user-agent` field. */
 const USER_AGENT = 'ventuno'
 
-/** Without zstd: Node 20 and early versions of Node 22 cannot decode it. */
-const CODINGS = 'br, gzip, deflate'
-let secureCodings: string | null = null
+/** Node 20 and early versions of Node 22 cannot decode zstd. */
+const SECURE_CODINGS = `br, gzip, deflate${process.versions['zstd'] === undefined ? '' : ', zstd'}`
 
 function codingsFor(protocol: string): string {
-  if (protocol === 'http:') return 'gzip, deflate'
-  // Not at import: reading the versions is quick, but not every program needs them.
-  secureCodings ??= process.versions['zstd'] === undefined ? CODINGS : `${CODINGS}, zstd`
-  return secureCodings
+  return protocol === 'http:' ? 'gzip, deflate' : SECURE_CODINGS
 }
 
 /** The fields of most requests. Literals: an object that grows field by field takes twice the memory. */
