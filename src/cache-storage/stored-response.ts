@@ -10,16 +10,11 @@ import { fillHeaders } from '../fetch/headers/headers.ts'
 import { makeResponse, type Response } from '../fetch/response.ts'
 
 /** The members that responses of all classes have. */
-export interface ResponseLike {
+export interface ResponseLike
+  extends Pick<Response, 'url' | 'redirected' | 'status' | 'statusText' | 'bodyUsed' | 'arrayBuffer'> {
   readonly type: string
-  readonly url: string
-  readonly redirected: boolean
-  readonly status: number
-  readonly statusText: string
   readonly headers: { get(name: string): string | null }
   readonly body: { readonly locked: boolean } | null
-  readonly bodyUsed: boolean
-  arrayBuffer(): Promise<ArrayBuffer>
 }
 
 /** Responses of the runtime and of other copies of the library count, too. */

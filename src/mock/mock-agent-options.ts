@@ -56,12 +56,9 @@ export interface MockAgentSettings extends Readonly<Record<(typeof FLAGS)[number
 
 export function readMockAgentOptions(given: MockAgentOptions): MockAgentSettings {
   if (given === null) throw new TypeError('options must not be null')
-  // Not by rest: the result must have no prototype.
-  const options: MockAgentOptions = ownOptions(given)
-  const { agent, protocol = 'h1' } = options
-  delete options.agent
-  delete options.protocol
-  if (agent !== undefined && agent !== null && typeof agent.dispatch !== 'function') {
+  const { agent = null, protocol = 'h1', ...others } = ownOptions(given)
+  const options: MockAgentOptions = ownMembers(others)
+  if (agent !== null && typeof agent.dispatch !== 'function') {
     throw new InvalidArgumentError('Argument opts.agent must implement Agent')
   }
   const flags: Partial<Record<(typeof FLAGS)[number], boolean>> = {}
@@ -76,15 +73,15 @@ export function readMockAgentOptions(given: MockAgentOptions): MockAgentSettings
   if (protocol !== 'h1' && protocol !== 'h2') {
     throw new InvalidArgumentError("options.protocol must be 'h1' or 'h2'")
   }
-  const { maxOrigins: _, factory: __, ...others } = options
-  const poolOptions = ownMembers(others)
+  const { maxOrigins: _, factory: __, ...rest } = options
+  const poolOptions = ownMembers(rest)
   const { clientOptions } = readPoolOptions(poolOptions)
   return {
     ...(flags as Required<typeof flags>),
     protocol,
     clientOptions,
     client: { ...readClientOptions(clientOptions), authority: '' },
-    agent: agent ?? null,
+    agent,
     agentOptions: options,
     poolOptions,
   }

@@ -81,19 +81,13 @@ export class CookieStore {
   /** Those that a host gets, in no order, whatever their path. Expired ones are removed on the way. */
   of(host: string, now: number): StoredCookie[] {
     const found: StoredCookie[] = []
-    this.#collect(host, true, now, found)
-    if (isAddress(host)) return found
-    for (let dot = host.indexOf('.'); dot !== -1; dot = host.indexOf('.', dot + 1)) {
-      this.#collect(host.slice(dot + 1), false, now, found)
+    for (let domain = host; domain !== ''; domain = parentOf(domain)) {
+      for (const cookie of this.#buckets.get(domain)?.values() ?? []) {
+        if (isExpired(cookie, now)) this.delete(cookie)
+        else if (domain === host || !cookie.hostOnly) found.push(cookie)
+      }
     }
     return found
-  }
-
-  #collect(domain: string, withHostOnly: boolean, now: number, found: StoredCookie[]): void {
-    for (const cookie of this.#buckets.get(domain)?.values() ?? []) {
-      if (isExpired(cookie, now)) this.delete(cookie)
-      else if (withHostOnly || !cookie.hostOnly) found.push(cookie)
-    }
   }
 
   /**
@@ -134,4 +128,10 @@ export class CookieStore {
     if (bucket.size <= maxCookiesPerDomain) return
     this.delete([...bucket.values()].reduce((first, cookie) => (byWorth(cookie, first) < 0 ? cookie : first)))
   }
+}
+
+/** Empty at the top, where addresses are. */
+function parentOf(domain: string): string {
+  const dot = isAddress(domain) ? -1 : domain.indexOf('.')
+  return dot === -1 ? '' : domain.slice(dot + 1)
 }

@@ -45,14 +45,10 @@ export class EvictionOrder {
     this.#byUse.place(byUse)
   }
 
-  /** One that has expired. */
-  expired(now: number): StoredCookie | null {
-    const cookie = this.#byExpiry.peek()?.cookie
-    return cookie !== undefined && isExpired(cookie, now) ? cookie : null
-  }
-
   /** The one that goes first. Null if there is none. */
   first(now: number): StoredCookie | null {
-    return this.expired(now) ?? this.#byUse.peek()?.cookie ?? null
+    const expiring = this.#byExpiry.peek()?.cookie
+    if (expiring !== undefined && isExpired(expiring, now)) return expiring
+    return this.#byUse.peek()?.cookie ?? null
   }
 }

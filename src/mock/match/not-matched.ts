@@ -9,7 +9,6 @@ import {
   type Mismatch,
   MockNotMatchedError,
   type NearestInterceptor,
-  type UnmatchedRequest,
 } from '../mock-errors.ts'
 import type { OriginMocks } from '../origin-mocks.ts'
 import { placeOf } from './definition-site.ts'
@@ -44,7 +43,13 @@ export function notMatched(
     `Advice:   enableNetConnect('${host}') would send it to the network`,
   ]
   return new MockNotMatchedError(lines.join('\n'), {
-    request: describeRequest(call),
+    request: {
+      method: call.method,
+      origin: call.origin,
+      path: shownQuery(call.path),
+      headers: shownFields(call.fields),
+      body: (call.body ?? null) === null ? null : shownBody(call),
+    },
     nearest,
     mismatches,
     stage: defined === 0 ? 'origin' : stage,
@@ -69,17 +74,6 @@ function partText(stage: MatchStage, call: MockCall): string {
 function headersText(headers: unknown): string {
   const shown = Array.from(eachField(headers), ([name, value]) => [name, shownValue(name, value)])
   return JSON.stringify(Array.isArray(headers) ? shown.flat() : Object.fromEntries(shown))
-}
-
-function describeRequest(call: MockCall): UnmatchedRequest {
-  const { body } = call
-  return {
-    method: call.method,
-    origin: call.origin,
-    path: shownQuery(call.path),
-    headers: shownFields(call.fields),
-    body: body === undefined || body === null ? null : shownBody(call),
-  }
 }
 
 function describe(interception: Interception, origin: OriginMatcher): NearestInterceptor {

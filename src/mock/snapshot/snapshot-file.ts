@@ -62,7 +62,7 @@ export async function writeSnapshotFile(
 ): Promise<void> {
   const list = snapshots
     .map(({ hash, snapshot }): SnapshotData => ({ hash, snapshot: { ...snapshot, callCount: 0 } }))
-    .sort((a, b) => compare(placeOf(a), placeOf(b)))
+    .sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : Number(placeOf(a) > placeOf(b))))
   const value = isHar ? toHar(list.map(({ snapshot }) => snapshot)) : list
   await promises.mkdir(dirname(path), { recursive: true })
   await replaceFile(path, { text: JSON.stringify(value, null, 2) })
@@ -70,9 +70,4 @@ export async function writeSnapshotFile(
 
 function placeOf({ hash, snapshot: { request } }: SnapshotData): string {
   return `${request.url} ${request.method} ${hash}`
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0
-  return a < b ? -1 : 1
 }

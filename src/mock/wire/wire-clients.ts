@@ -16,9 +16,8 @@ import type { DispatchController, DispatchHandler } from '../../request/dispatch
 import type { Interception } from '../match/interception.ts'
 import type { MockAgentSettings } from '../mock-agent-options.ts'
 import type { MockCall } from '../mock-call.ts'
-import { WireH2Peer } from './wire-h2-peer.ts'
-import { WirePeer, type WireTurn } from './wire-peer.ts'
-import { systemError, WireSocket } from './wire-socket.ts'
+import { WireH2Socket } from './wire-h2-socket.ts'
+import { systemError, WireSocket, type WireTurn } from './wire-socket.ts'
 import type { WireProtocol } from './wire-step.ts'
 
 /** Connections kept for `agent.wire`. */
@@ -38,7 +37,7 @@ interface WireSlot {
   readonly protocol: WireProtocol
   readonly client: Client
   /** Of the latest connection. */
-  peer: WirePeer | null
+  socket: WireSocket | null
   turn: WireTurn | null
   /** Of a `connect-timeout` fault. */
   timer: ReturnType<typeof setTimeout> | null
@@ -132,7 +131,7 @@ export class WireClients {
       this.#slots.delete(slot)
       slot.client.destroy().catch(ignoreError)
     }
-    const handler = new WireHandler(call.handler, () => slot.peer?.onSent(), onSettled)
+    const handler = new WireHandler(call.handler, () => slot.socket?.onSent(), onSettled)
     slot.turn = { call, interception, fail: (error) => handler.fail(error) }
     slot.client.dispatch(call.options, handler)
     return true
@@ -143,7 +142,7 @@ export class WireClients {
     // As our own connector: errors are the same as on a real connection.
     const connect = ownConnector(open, open)
     const client = new Client(origin, { ...this.#settings.clientOptions, pipelining: 1, connect })
-    const slot: WireSlot = { origin, protocol, client, peer: null, turn: null, timer: null }
+    const slot: WireSlot = { origin, protocol, client, socket: null, turn: null, timer: null }
     this.#slots.add(slot)
     return slot
   }
@@ -154,11 +153,11 @@ export class WireClients {
       this.#refuse(slot, reply.fault === 'connect-refused', (error) => callback(error, null))
       return
     }
-    const isH2 = slot.protocol === 'h2'
-    const socket = new WireSocket(slot.origin, isH2 ? 'h2' : undefined)
+    const Socket = slot.protocol === 'h2' ? WireH2Socket : WireSocket
+    const socket = new Socket(slot.origin, () => slot.turn)
+    slot.socket = socket
     this.#sockets.push(socket)
     if (this.#sockets.length > MOST_SHOWN) this.#sockets.shift()
-    slot.peer = new (isH2 ? WireH2Peer : WirePeer)(socket, () => slot.turn)
     queueMicrotask(() => callback(null, socket))
   }
 

@@ -1,5 +1,5 @@
 /**
- * The server side of an in-memory HTTP/2 connection (RFC 9113). The client is ours and sends one request at a
+ * An in-memory connection whose server speaks HTTP/2 (RFC 9113). The client is ours and sends one request at a
  * time, so frames are read without checks; replies use our own frame writer and HPACK encoder.
  */
 import { Buffer } from 'node:buffer'
@@ -28,13 +28,14 @@ import {
 import { FrameWriter } from '../../protocol/http2/frame-writer.ts'
 import { isBodiless, type MockedResponse } from '../reply/reply.ts'
 import { contentPieces } from '../reply/reply-content.ts'
-import { WirePeer } from './wire-peer.ts'
+import { WireSocket } from './wire-socket.ts'
 import type { WireFrame } from './wire-step.ts'
 
 /** Fields of HTTP/1.1 connections, which HTTP/2 forbids (RFC 9113 §8.2.2). */
 const FORBIDDEN: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade'])
 
-export class WireH2Peer extends WirePeer {
+export class WireH2Socket extends WireSocket {
+  override readonly alpnProtocol = 'h2'
   protected override readonly protocol = 'h2'
   readonly #writer = new FrameWriter()
   readonly #encoder = new HpackEncoder()
@@ -49,7 +50,7 @@ export class WireH2Peer extends WirePeer {
   /** END_STREAM says so. */
   override onSent(): void {}
 
-  override onBytes(bytes: Buffer): void {
+  protected override onBytes(bytes: Buffer): void {
     this.#input = Buffer.concat([this.#input, bytes])
     if (!this.#isPrefaceSeen) {
       if (this.#input.length < PREFACE.length) return
@@ -67,7 +68,7 @@ export class WireH2Peer extends WirePeer {
     void this.#flush()
   }
 
-  override onClosed(): void {
+  protected override onClosed(): void {
     super.onClosed()
     this.stream = 0
     this.#onWindow?.()
@@ -159,7 +160,7 @@ export class WireH2Peer extends WirePeer {
   }
 
   /** Frames of a script go to the stream of the request, unless their type belongs to the connection. */
-  protected override async writeFrame(frame: WireFrame): Promise<void> {
+  protected override async sendFrame(frame: WireFrame): Promise<void> {
     const id = this.stream
     if (frame.kind === 'headers') {
       this.#writer.headers(id, frame.endStream, this.#encoder, wireFields(frame.fields), MIN_MAX_FRAME_SIZE)
@@ -174,7 +175,7 @@ export class WireH2Peer extends WirePeer {
       header[4] = frame.flags
       header.writeUInt32BE(isOfConnection ? 0 : id, 5)
       await this.#flush()
-      await this.write(Buffer.concat([header, frame.payload]))
+      await this.send(Buffer.concat([header, frame.payload]))
       return
     }
     await this.#flush()
@@ -182,7 +183,7 @@ export class WireH2Peer extends WirePeer {
 
   async #flush(): Promise<void> {
     const parts = this.#writer.take()
-    if (parts !== null) await this.write(Buffer.concat(parts))
+    if (parts !== null) await this.send(Buffer.concat(parts))
   }
 }
 
