@@ -5,7 +5,7 @@
 import { invariant } from '../../base/error/invariant.ts'
 import { DEFAULT_TABLE_SIZE, DynamicTable, ENTRY_OVERHEAD } from './dynamic-table.ts'
 import { huffmanEncode, huffmanLength } from './huffman.ts'
-import { AT_ONCE, type IndexingPolicy, NEVER, PLAIN, policyOf } from './indexing-policy.ts'
+import { type IndexingPolicy, policyOf } from './indexing-policy.ts'
 import { MAX_INTEGER_BYTES, writeInteger } from './integer.ts'
 import { STATIC_ENTRIES, STATIC_INDEX, STATIC_NAMES, STATIC_VALUES } from './static-table.ts'
 
@@ -188,7 +188,7 @@ export class HpackEncoder {
 
   #writeField(name: string, value: string, out: Uint8Array, offset: number): number {
     const state = this.#names.get(name) ?? this.#addName(name)
-    if (state.policy === NEVER) {
+    if (state.policy === 'never') {
       return this.#writeSecret(
         state,
         value,
@@ -230,10 +230,10 @@ export class HpackEncoder {
   }
 
   #wantsIndex(state: NameState, value: string): boolean {
-    if (state.policy === PLAIN) return false
+    if (state.policy === 'plain') return false
     const size = state.name.length + value.length + ENTRY_OVERHEAD
     if (size > this.#table.maxSize / ENTRY_SHARE) return false
-    if (state.policy === AT_ONCE && state.unused < MAX_UNUSED_INSERTIONS) return true
+    if (state.policy === 'at-once' && state.unused < MAX_UNUSED_INSERTIONS) return true
     const fingerprint = fingerprintOf(value)
     const slot = (fingerprint ^ (fingerprint >>> 16)) & (FINGERPRINTS - 1)
     if (this.#fingerprints[slot] === fingerprint) return true

@@ -3,26 +3,23 @@
  * each entry that is never used again pushes out one that would have been.
  */
 
-/** Never in any table, on this hop or a later one, and marked so on the wire (RFC 7541 §6.2.3, §7.1.3). */
-export const NEVER = 0
-/** Literal without indexing. */
-export const PLAIN = 1
-/** Indexed once the same value came twice within a short time. */
-export const ON_REPEAT = 2
-/** Indexed at first sight. */
-export const AT_ONCE = 3
-
-export type IndexingPolicy = typeof NEVER | typeof PLAIN | typeof ON_REPEAT | typeof AT_ONCE
+/**
+ * - `never`: in no table, on this hop or a later one, and marked so on the wire (RFC 7541 §6.2.3, §7.1.3)
+ * - `plain`: a literal without indexing
+ * - `on-repeat`: indexed once the same value came twice within a short time
+ * - `at-once`: indexed at first sight
+ */
+export type IndexingPolicy = 'never' | 'plain' | 'on-repeat' | 'at-once'
 
 const POLICIES: ReadonlyMap<string, IndexingPolicy> = new Map<string, IndexingPolicy>([
   // Credentials: an entry in a table can be guessed at by watching sizes (RFC 7541 §7.1).
-  ...all(NEVER, 'authorization cookie proxy-authorization set-cookie'),
+  ...all('never', 'authorization cookie proxy-authorization set-cookie'),
   // Digits that differ each time (an entry saves two or three octets and takes fifty of the table), times
   // that hold for a second, or what is bound to one resource and seldom sent twice.
-  ...all(PLAIN, 'content-length age date expires last-modified etag content-range'),
+  ...all('plain', 'content-length age date expires last-modified etag content-range'),
   // Most are unique, yet a client that polls sends the same few over and over.
-  ...all(ON_REPEAT, ':path if-match if-modified-since if-none-match if-range if-unmodified-since'),
-  ...all(ON_REPEAT, 'location range referer'),
+  ...all('on-repeat', ':path if-match if-modified-since if-none-match if-range if-unmodified-since'),
+  ...all('on-repeat', 'location range referer'),
 ])
 
 function all(policy: IndexingPolicy, names: string): [string, IndexingPolicy][] {
@@ -30,5 +27,5 @@ function all(policy: IndexingPolicy, names: string): [string, IndexingPolicy][] 
 }
 
 export function policyOf(name: string): IndexingPolicy {
-  return POLICIES.get(name) ?? AT_ONCE
+  return POLICIES.get(name) ?? 'at-once'
 }

@@ -20,34 +20,21 @@ const NINE = 0x39
 const TIMEOUT_PARAMETER = 'timeout='
 
 /** The meaning of a request for the framing of its response. */
-export const PLAIN_REQUEST = 0
-export const HEAD_REQUEST = 1
-export const CONNECT_REQUEST = 2
-export const UPGRADE_REQUEST = 3
-export type RequestKind = 0 | 1 | 2 | 3
+export type RequestKind = 'plain' | 'head' | 'connect' | 'upgrade'
 
 export function requestKind(method: string, wantsUpgrade: boolean): RequestKind {
-  if (method === 'CONNECT') return CONNECT_REQUEST
-  if (wantsUpgrade) return UPGRADE_REQUEST
-  return method === 'HEAD' ? HEAD_REQUEST : PLAIN_REQUEST
+  if (method === 'CONNECT') return 'connect'
+  if (wantsUpgrade) return 'upgrade'
+  return method === 'HEAD' ? 'head' : 'plain'
 }
 
-/** What follows a response head. */
-export const NO_BODY = 0
-export const COUNTED_BODY = 1
-export const CHUNKED_BODY = 2
-export const BODY_UNTIL_CLOSE = 3
-/** HTTP is over on this connection: a 101 that was asked for, or the answer to CONNECT. */
-export const TUNNEL = 4
-/** The head of an interim response: the final one is still to come. */
-export const INTERIM = 5
-export const UNWANTED_UPGRADE = 6
-export type Framing = 0 | 1 | 2 | 3 | 4 | 5 | 6
+export type Body = 'none' | 'counted' | 'chunked' | 'until-close'
 
-/** The last transfer coding named so far. */
-const NO_CODING = 0
-const CHUNKED_CODING = 1
-const OTHER_CODING = 2
+/**
+ * What follows a response head. `tunnel`: HTTP is over on this connection, after a 101 that was asked for, or the
+ * answer to CONNECT. `interim`: the final head is still to come.
+ */
+export type Framing = Body | 'tunnel' | 'interim' | 'unwanted-upgrade'
 
 /** The fields of one head that decide framing and reuse, filled while the head is parsed. */
 export class FramingFields {
@@ -61,16 +48,17 @@ export class FramingFields {
   keepAliveHint = -1
   /** `chunked` follows itself: one coding, announced twice. */
   repeatsChunked = false
-  #coding = NO_CODING
+  /** The last transfer coding named so far. */
+  #coding: 'none' | 'chunked' | 'other' = 'none'
   #chunkedSeen = false
 
   get hasTransferEncoding(): boolean {
-    return this.#coding !== NO_CODING
+    return this.#coding !== 'none'
   }
 
   /** Whether `chunked` is the last coding (RFC 9112 §6.1). */
   get chunked(): boolean {
-    return this.#coding === CHUNKED_CODING
+    return this.#coding === 'chunked'
   }
 
   /**
@@ -140,7 +128,7 @@ export class FramingFields {
   }
 
   #addContentLength(bytes: Buffer, start: number, end: number): string | null {
-    if (this.#coding !== NO_CODING) return HPE_INVALID_CONTENT_LENGTH
+    if (this.#coding !== 'none') return HPE_INVALID_CONTENT_LENGTH
     if (this.contentLength !== -1) return HPE_UNEXPECTED_CONTENT_LENGTH
     if (start === end) return HPE_INVALID_CONTENT_LENGTH
     let length = 0
@@ -157,7 +145,7 @@ export class FramingFields {
   #addTransferEncoding(bytes: Buffer, start: number, end: number): string | null {
     if (this.contentLength !== -1) return HPE_INVALID_TRANSFER_ENCODING
     // An empty value still announces a coding, though an unknown one: the body then ends with the connection.
-    if (this.#coding === NO_CODING) this.#coding = OTHER_CODING
+    if (this.#coding === 'none') this.#coding = 'other'
     for (let from = start; from <= end; ) {
       const to = elementEnd(bytes, from, end)
       const first = skipSpace(bytes, from, to)
@@ -166,13 +154,13 @@ export class FramingFields {
         // RFC 9112 §6.1: chunked is applied once at most. A server and its framework may both set the field
         // and mean one coding; with another coding in between, some recipients count two.
         if (this.#chunkedSeen) {
-          if (this.#coding !== CHUNKED_CODING) return HPE_INVALID_TRANSFER_ENCODING
+          if (this.#coding !== 'chunked') return HPE_INVALID_TRANSFER_ENCODING
           this.repeatsChunked = true
         }
         this.#chunkedSeen = true
-        this.#coding = CHUNKED_CODING
+        this.#coding = 'chunked'
       } else if (first !== last) {
-        this.#coding = OTHER_CODING
+        this.#coding = 'other'
       }
       from = to + 1
     }
@@ -203,12 +191,11 @@ export function framingReason(
 /** RFC 9112 §6.3, with the answer a client gives to an upgrade that it did not ask for. */
 export function responseFraming(request: RequestKind, status: number, fields: FramingFields): Framing {
   if (status < 200) return interimFraming(request, status, fields)
-  if (request === CONNECT_REQUEST) return TUNNEL
-  if (request === HEAD_REQUEST || status === 204 || status === 304) return NO_BODY
-  if (fields.chunked) return CHUNKED_BODY
-  if (fields.hasTransferEncoding) return BODY_UNTIL_CLOSE
-  if (fields.contentLength === -1) return BODY_UNTIL_CLOSE
-  return fields.contentLength === 0 ? NO_BODY : COUNTED_BODY
+  if (request === 'connect') return 'tunnel'
+  if (request === 'head' || status === 204 || status === 304) return 'none'
+  if (fields.chunked) return 'chunked'
+  if (fields.hasTransferEncoding || fields.contentLength === -1) return 'until-close'
+  return fields.contentLength === 0 ? 'none' : 'counted'
 }
 
 /**
@@ -216,8 +203,8 @@ export function responseFraming(request: RequestKind, status: number, fields: Fr
  * unasked, 100 among them (RFC 9110 §15.2).
  */
 function interimFraming(request: RequestKind, status: number, fields: FramingFields): Framing {
-  if (status !== 101) return INTERIM
-  return request === UPGRADE_REQUEST && fields.upgrade && fields.connectionUpgrade ? TUNNEL : UNWANTED_UPGRADE
+  if (status !== 101) return 'interim'
+  return request === 'upgrade' && fields.upgrade && fields.connectionUpgrade ? 'tunnel' : 'unwanted-upgrade'
 }
 
 /**
@@ -227,7 +214,7 @@ function interimFraming(request: RequestKind, status: number, fields: FramingFie
  * that follow are its response and must not become ours.
  */
 export function keepsAlive(version: number, framing: Framing, fields: FramingFields): boolean {
-  if (framing === BODY_UNTIL_CLOSE || fields.connectionClose || fields.repeatsChunked) return false
+  if (framing === 'until-close' || fields.connectionClose || fields.repeatsChunked) return false
   return version === 11 || (fields.connectionKeepAlive && !fields.hasTransferEncoding)
 }
 

@@ -24,23 +24,11 @@ import {
   peerFailure,
   UNSOLICITED,
 } from './failures.ts'
-import {
-  BODY_UNTIL_CLOSE,
-  CHUNKED_BODY,
-  COUNTED_BODY,
-  type Framing,
-  INTERIM,
-  keepsAlive,
-  NO_BODY,
-  type RequestKind,
-  requestKind,
-  responseFraming,
-  TUNNEL,
-} from './framing.ts'
+import { type Body, keepsAlive, type RequestKind, requestKind, responseFraming } from './framing.ts'
 import type { HeadParser, ParsedHead } from './head-parser.ts'
 import type { HeadParsers } from './head-parsers.ts'
 import { MAX_LEADING_EMPTY_LINES } from './limits.ts'
-import { type ResponseHead, type ResponseSink, responseHead } from './response-sink.ts'
+import { type ResponseSink, responseHead } from './response-sink.ts'
 
 /**
  * - `more`: waiting for bytes
@@ -68,11 +56,11 @@ const UPGRADED = 9
 const FAILED = 10
 const ENDED = 11
 
-const BODY_PHASE: Readonly<Record<number, number>> = {
-  [NO_BODY]: COMPLETE,
-  [COUNTED_BODY]: COUNTED,
-  [CHUNKED_BODY]: CHUNKED,
-  [BODY_UNTIL_CLOSE]: UNTIL_CLOSE,
+const BODY_PHASE: Readonly<Record<Body, number>> = {
+  none: COMPLETE,
+  counted: COUNTED,
+  chunked: CHUNKED,
+  'until-close': UNTIL_CLOSE,
 }
 
 export class ResponseParser {
@@ -95,7 +83,7 @@ export class ResponseParser {
   failureOffset = 0
   #emptyLines = 0
   #keepAlive = true
-  /** Bytes that are missing from a counted body. */
+  /** Bytes that are missing from a counted body; of no meaning for others. */
   #bodyLeft = 0
   #trailers: HeaderBlock | null = null
 
@@ -247,34 +235,27 @@ export class ResponseParser {
     const framing = responseFraming(this.#expected.peek()!, parsed.status, parsed.framing)
     this.#keepAlive = keepsAlive(parsed.version, framing, parsed.framing)
     const head = responseHead(parsed, framing, this.#keepAlive)
-    if (framing >= TUNNEL) {
-      this.#finishSpecialHead(head, framing, at)
-      return
-    }
-    this.#trailers = null
-    if (framing === COUNTED_BODY) this.#bodyLeft = parsed.framing.contentLength
-    if (framing === CHUNKED_BODY) {
-      this.#chunked ??= new ChunkedDecoder()
-      this.#chunked.begin()
-    }
-    this.#phase = BODY_PHASE[framing]!
-    this.#sink.onHead(head)
-  }
-
-  #finishSpecialHead(head: ResponseHead, framing: Framing, at: number): void {
     switch (framing) {
-      case TUNNEL:
+      case 'tunnel':
         this.#expected.shift()
         this.#phase = UPGRADED
         this.#sink.onUpgrade(head)
-        break
-      case INTERIM:
+        return
+      case 'interim':
         this.#phase = BETWEEN
         this.#sink.onInformational(head)
-        break
-      default:
+        return
+      case 'unwanted-upgrade':
         this.#fail(BAD_UPGRADE, '101 that was not asked for or does not name its protocol', at)
+        return
+      case 'chunked':
+        this.#chunked ??= new ChunkedDecoder()
+        this.#chunked.begin()
     }
+    this.#trailers = null
+    this.#bodyLeft = parsed.framing.contentLength
+    this.#phase = BODY_PHASE[framing]
+    this.#sink.onHead(head)
   }
 
   #readCounted(bytes: Buffer, start: number, end: number): number {

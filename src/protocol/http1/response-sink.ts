@@ -1,6 +1,6 @@
 /** The results of the parser and the interface that gets them. */
 import type { HeaderBlock } from '../header-block.ts'
-import { BODY_UNTIL_CLOSE, type Framing } from './framing.ts'
+import type { Framing } from './framing.ts'
 import type { ParsedHead } from './head-parser.ts'
 
 export interface ResponseHead {
@@ -40,6 +40,6 @@ export function responseHead(parsed: ParsedHead, framing: Framing, keepAlive: bo
     keepAlive,
     keepAliveHint: keepAliveHint === -1 ? null : keepAliveHint,
     contentLength: contentLength === -1 ? null : contentLength,
-    untilClose: framing === BODY_UNTIL_CLOSE,
+    untilClose: framing === 'until-close',
   }
 }

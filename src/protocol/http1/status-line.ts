@@ -24,12 +24,6 @@ const STATUS_CODE_END = 12
 export const REASON_START: number = STATUS_CODE_END + 1
 const PROTOCOL = [0x48, 0x54, 0x54, 0x50, 0x2f] as const
 
-// Places in the grammar.
-const STATUS_CODE = 0
-const REASON = 1
-const LINE_LF = 2
-const DONE = 3
-
 export class StatusLine {
   /** 10 or 11. */
   version = 0
@@ -39,14 +33,14 @@ export class StatusLine {
   /** Where the line ends, with its CRLF. */
   end = 0
   failure: ProtocolFailure | null = null
-  #place = STATUS_CODE
+  #place: 'status-code' | 'reason' | 'line-feed' | 'done' = 'status-code'
 
   get done(): boolean {
-    return this.#place === DONE
+    return this.#place === 'done'
   }
 
   begin(): void {
-    this.#place = STATUS_CODE
+    this.#place = 'status-code'
   }
 
   /**
@@ -54,8 +48,8 @@ export class StatusLine {
    */
   consume(bytes: Buffer, base: number, from: number, end: number): number {
     let at = from
-    if (this.#place === STATUS_CODE) at = this.#judgeStatusCode(bytes, base, at, end)
-    if (this.#place === REASON) {
+    if (this.#place === 'status-code') at = this.#judgeStatusCode(bytes, base, at, end)
+    if (this.#place === 'reason') {
       while (at < end && FIELD_VALUE_BYTE[bytes[at]!] === 1) at++
       if (at === end) return at
       this.reasonEnd = at - base
@@ -63,12 +57,12 @@ export class StatusLine {
         return this.#refuse(at, HPE_CR_EXPECTED, 'Missing expected CR after response line')
       }
       if (bytes[at] !== CR) return this.#refuse(at, HPE_INVALID_STATUS, 'Invalid character in reason phrase')
-      this.#place = LINE_LF
+      this.#place = 'line-feed'
       at++
     }
-    if (this.#place === LINE_LF && at < end) {
+    if (this.#place === 'line-feed' && at < end) {
       if (bytes[at] !== LF) return this.#refuse(at, HPE_STRICT, 'Expected LF after CR')
-      this.#place = DONE
+      this.#place = 'done'
       at++
       this.end = at - base
     }
@@ -113,14 +107,14 @@ export class StatusLine {
         case STATUS_CODE_END:
           if (this.status < 100) return this.#refuse(at, HPE_INVALID_STATUS, 'Invalid status code')
           if (byte === SP) {
-            this.#place = REASON
+            this.#place = 'reason'
             return at + 1
           }
           if (byte !== CR && byte !== LF) {
             return this.#refuse(at, HPE_INVALID_STATUS, 'Invalid response status')
           }
           // Neither a reason phrase nor the space before it: REASON finds the line end.
-          this.#place = REASON
+          this.#place = 'reason'
           return at
         default:
           if (!isDigit) return this.#refuse(at, HPE_INVALID_STATUS, 'Invalid status code')

@@ -15,63 +15,57 @@ import {
   UPDATES_EARNED_BY_DATA,
 } from './limits.ts'
 
-export const PINGS = 0
-export const SETTINGS_FRAMES = 1
-export const EMPTY_FRAMES = 2
-export const IGNORED_FRAMES = 3
-export const PEER_RESETS = 4
-export const PROVOKED_RESETS = 5
-export const LATE_FRAMES = 6
-export const IDLE_WINDOW_UPDATES = 7
+/** By budget: its ceiling per {@link BUDGET_WINDOW_MS}, and what it counts. */
+const BUDGETS = {
+  pings: { ceiling: MAX_PINGS as number, counted: 'PING frames' },
+  settings: { ceiling: MAX_SETTINGS as number, counted: 'SETTINGS and GOAWAY frames' },
+  emptyFrames: { ceiling: MAX_EMPTY_FRAMES as number, counted: 'empty frames' },
+  ignoredFrames: { ceiling: MAX_IGNORED_FRAMES as number, counted: 'ignored frames' },
+  peerResets: { ceiling: MAX_PEER_RESETS as number, counted: 'streams reset by the peer' },
+  provokedResets: { ceiling: MAX_PROVOKED_RESETS as number, counted: 'stream errors caused by the peer' },
+  lateFrames: { ceiling: MAX_LATE_FRAMES as number, counted: 'frames on closed streams' },
+  idleWindowUpdates: { ceiling: MAX_IDLE_WINDOW_UPDATES as number, counted: 'WINDOW_UPDATE frames without progress' },
+}
 
-export type Budget = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7
+export type Budget = keyof typeof BUDGETS
 
-/** By budget: its name among the limits, its ceiling per {@link BUDGET_WINDOW_MS}, and what it counts. */
-const BUDGETS: readonly (readonly [name: string, ceiling: number, counted: string])[] = [
-  ['pings', MAX_PINGS, 'PING frames'],
-  ['settings', MAX_SETTINGS, 'SETTINGS and GOAWAY frames'],
-  ['emptyFrames', MAX_EMPTY_FRAMES, 'empty frames'],
-  ['ignoredFrames', MAX_IGNORED_FRAMES, 'ignored frames'],
-  ['peerResets', MAX_PEER_RESETS, 'streams reset by the peer'],
-  ['provokedResets', MAX_PROVOKED_RESETS, 'stream errors caused by the peer'],
-  ['lateFrames', MAX_LATE_FRAMES, 'frames on closed streams'],
-  ['idleWindowUpdates', MAX_IDLE_WINDOW_UPDATES, 'WINDOW_UPDATE frames without progress'],
-]
+/** Ceilings that differ from these. */
+export type AbuseLimits = Readonly<Partial<Record<Budget, number>>>
 
-/** Ceilings that differ from these, by name. */
-export type AbuseLimits = Readonly<Record<string, number>>
+const NO_COUNTS = Object.fromEntries(Object.keys(BUDGETS).map((name) => [name, 0])) as Record<Budget, number>
 
 export class AbuseMeter {
-  readonly #ceilings: Int32Array
-  readonly #counts = new Int32Array(BUDGETS.length)
+  readonly #limits: AbuseLimits
+  #counts = { ...NO_COUNTS }
   /** When the present window began. */
   since = 0
 
   constructor(limits: AbuseLimits) {
-    this.#ceilings = Int32Array.from(BUDGETS, ([name, ceiling]) => limits[name] ?? ceiling)
+    this.#limits = limits
   }
 
   /** Sets the time; once per read is enough. */
   tick(now: number): void {
     if (now - this.since < BUDGET_WINDOW_MS) return
     this.since = now
-    this.#counts.fill(0)
+    this.#counts = { ...NO_COUNTS }
   }
 
   /** Counts one; false when the ceiling is passed. */
   spend(budget: Budget): boolean {
-    return ++this.#counts[budget]! <= this.#ceilings[budget]!
+    return ++this.#counts[budget] <= this.#ceiling(budget)
   }
 
   /** A DATA frame of ours went out that was worth sending: it explains the updates that answer it. */
   earnWindowUpdates(): void {
-    this.#counts[IDLE_WINDOW_UPDATES] = Math.max(
-      0,
-      this.#counts[IDLE_WINDOW_UPDATES]! - UPDATES_EARNED_BY_DATA,
-    )
+    this.#counts.idleWindowUpdates = Math.max(0, this.#counts.idleWindowUpdates - UPDATES_EARNED_BY_DATA)
   }
 
   describe(budget: Budget): string {
-    return `more than ${this.#ceilings[budget]!} ${BUDGETS[budget]![2]} within ${BUDGET_WINDOW_MS / 1000} s`
+    return `more than ${this.#ceiling(budget)} ${BUDGETS[budget].counted} within ${BUDGET_WINDOW_MS / 1000} s`
+  }
+
+  #ceiling(budget: Budget): number {
+    return this.#limits[budget] ?? BUDGETS[budget].ceiling
   }
 }

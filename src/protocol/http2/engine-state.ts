@@ -5,7 +5,7 @@
 import { NO_BYTES } from '../../base/bytes/empty.ts'
 import type { ProtocolFailure } from '../failure.ts'
 import { HpackEncoder } from '../hpack/encoder.ts'
-import { type AbuseLimits, AbuseMeter, type Budget, LATE_FRAMES, PROVOKED_RESETS } from './abuse-meter.ts'
+import { type AbuseLimits, AbuseMeter, type Budget } from './abuse-meter.ts'
 import { CancelLedger } from './cancel-ledger.ts'
 import type { ConnectionSink } from './connection-sink.ts'
 import {
@@ -56,11 +56,8 @@ export interface EngineOptions {
   readonly growth?: GrowthOptions
 }
 
-const OPEN = 0
-/** A GOAWAY came or went: no new streams, those that are open may finish. */
-const DRAINING = 1
-const CLOSED = 2
-type Life = typeof OPEN | typeof DRAINING | typeof CLOSED
+/** `draining`: a GOAWAY came or went; no new streams, those that are open may finish. */
+type Life = 'open' | 'draining' | 'closed'
 
 /** Below the first id of a client. */
 const NOTHING_TAKEN = 0
@@ -84,7 +81,7 @@ export class EngineState {
   now = 0
   /** The highest stream id whose HEADERS have been handed to the transport. */
   takenUpTo: number = NOTHING_TAKEN
-  #life: Life = OPEN
+  #life: Life = 'open'
   #lastStreamId = MAX_STREAM_ID
 
   constructor(sink: ConnectionSink, options: EngineOptions) {
@@ -99,12 +96,12 @@ export class EngineState {
 
   /** Nothing more is read, and only what `takeOutput` still returns is written. */
   get isClosed(): boolean {
-    return this.#life === CLOSED
+    return this.#life === 'closed'
   }
 
   /** False for good once a GOAWAY came or went, the connection failed, or the ids are used up. */
   get canOpen(): boolean {
-    return this.#life === OPEN && this.streams.hasIdsLeft
+    return this.#life === 'open' && this.streams.hasIdsLeft
   }
 
   /**
@@ -120,7 +117,7 @@ export class EngineState {
     }
     // Late DATA costs the peer as much as us, and one cancelled download may leave thousands under way.
     if (outcome === IGNORED) {
-      if (input !== RECV_DATA) this.spend(LATE_FRAMES)
+      if (input !== RECV_DATA) this.spend('lateFrames')
     } else if (outcome === STREAM_FAULT_CLOSED)
       this.failById(streamId, STREAM_CLOSED, 'frame on a closed stream')
     else if (outcome === CONNECTION_FAULT_CLOSED) this.fail(STREAM_CLOSED, 'frame on a stream that has ended')
@@ -149,7 +146,7 @@ export class EngineState {
       this.failStream(stream, wireCode, message, wireCode)
       return
     }
-    if (!this.spend(PROVOKED_RESETS)) return
+    if (!this.spend('provokedResets')) return
     this.writer.rstStream(streamId, wireCode)
     this.streams.advanceAbsent(streamId, RESET_BY_US)
     this.checkControlQueue()
@@ -157,7 +154,7 @@ export class EngineState {
 
   /** A stream error that we found: the owner gets `code`, which may be more precise. */
   failStream(stream: Stream, wireCode: number, message: string, code: number | string): void {
-    if (!this.spend(PROVOKED_RESETS)) return
+    if (!this.spend('provokedResets')) return
     stream.advance(RESET_BY_US)
     this.writer.rstStream(stream.id, wireCode)
     this.remove(stream)
@@ -167,7 +164,7 @@ export class EngineState {
 
   /** A connection error (§5.4.1). */
   fail(wireCode: number, message: string, code: number | string = wireCode): void {
-    if (this.#life === CLOSED) return
+    if (this.#life === 'closed') return
     // Requests whose HEADERS are still here will be sent elsewhere, so these must not leave.
     const isHoldingBack = this.streams.nextId - 2 > this.takenUpTo
     if (isHoldingBack) this.writer.take()
@@ -185,8 +182,8 @@ export class EngineState {
    * used afterwards.
    */
   terminate(failure: ProtocolFailure): void {
-    if (this.#life === CLOSED) return
-    this.#life = CLOSED
+    if (this.#life === 'closed') return
+    this.#life = 'closed'
     const streams = this.streams.all()
     this.#abandon(streams)
     for (const stream of streams) this.reportReset(stream, failure, stream.id > this.takenUpTo)
@@ -198,7 +195,7 @@ export class EngineState {
       this.fail(PROTOCOL_ERROR, 'GOAWAY with a rising last stream id')
       return
     }
-    this.#life = DRAINING
+    this.#life = 'draining'
     this.#lastStreamId = lastStreamId
     const refused = this.streams.all().filter((stream) => stream.id > lastStreamId)
     this.#abandon(refused)
@@ -211,8 +208,8 @@ export class EngineState {
 
   /** Sends GOAWAY with NO_ERROR and opens no more streams. Those that are open may finish. */
   shutdown(): void {
-    if (this.#life === CLOSED) return
-    this.#life = DRAINING
+    if (this.#life === 'closed') return
+    this.#life = 'draining'
     this.writer.goaway(0, NO_ERROR, NO_BYTES)
   }
 

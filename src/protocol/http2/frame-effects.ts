@@ -3,14 +3,6 @@
  * order of frames, the unfinished header block, and the DATA frame under way.
  */
 import {
-  EMPTY_FRAMES,
-  IDLE_WINDOW_UPDATES,
-  IGNORED_FRAMES,
-  PEER_RESETS,
-  PINGS,
-  SETTINGS_FRAMES,
-} from './abuse-meter.ts'
-import {
   ENHANCE_YOUR_CALM,
   errorCodeName,
   FLAG_END_HEADERS,
@@ -63,7 +55,7 @@ export class FrameEffects implements FrameHandler, SettingsEffects {
       state.fail(FLOW_CONTROL_ERROR, 'DATA beyond the connection window')
       return
     }
-    if (dataLength === 0 && !this.#dataEndsStream && !state.spend(EMPTY_FRAMES)) return
+    if (dataLength === 0 && !this.#dataEndsStream && !state.spend('emptyFrames')) return
     const stream = state.admit(streamId, RECV_DATA)
     if (stream === null) return
     const window = stream.receiveWindow
@@ -104,13 +96,13 @@ export class FrameEffects implements FrameHandler, SettingsEffects {
       this.#responses.onBlock(streamId, endStream, buf, start, end)
       return
     }
-    if (start === end && !this.#state.spend(EMPTY_FRAMES)) return
+    if (start === end && !this.#state.spend('emptyFrames')) return
     this.#assembler.begin(endStream, buf, start, end)
   }
 
   onContinuation(streamId: number, flags: number, buf: Buffer, start: number, end: number): void {
     const isLast = (flags & FLAG_END_HEADERS) !== 0
-    if (start === end && !isLast && !this.#state.spend(EMPTY_FRAMES)) return
+    if (start === end && !isLast && !this.#state.spend('emptyFrames')) return
     const problem = this.#assembler.add(buf, start, end)
     if (problem !== null) {
       this.#state.fail(ENHANCE_YOUR_CALM, problem)
@@ -128,12 +120,12 @@ export class FrameEffects implements FrameHandler, SettingsEffects {
     state.remove(stream)
     const message = `stream reset by the server with ${errorCodeName(code)}`
     state.reportReset(stream, { scope: 'stream', blame: 'peer', code, message }, code === REFUSED_STREAM)
-    state.spend(PEER_RESETS)
+    state.spend('peerResets')
   }
 
   onSettings(buf: Buffer, start: number, end: number): void {
     const state = this.#state
-    if (!state.spend(SETTINGS_FRAMES)) return
+    if (!state.spend('settings')) return
     const fault = state.remoteSettings.apply(buf, start, end, this)
     if (fault !== null) {
       state.fail(fault.wireCode, fault.message, fault.code)
@@ -156,7 +148,7 @@ export class FrameEffects implements FrameHandler, SettingsEffects {
 
   onPing(ack: boolean, buf: Buffer, start: number): void {
     const state = this.#state
-    if (!state.spend(PINGS)) return
+    if (!state.spend('pings')) return
     if (ack) {
       state.cancels.onPingAnswered(state.streams.nextId)
       state.sink.onPong(Uint8Array.prototype.slice.call(buf, start, start + 8))
@@ -167,14 +159,14 @@ export class FrameEffects implements FrameHandler, SettingsEffects {
   }
 
   onGoaway(lastStreamId: number, code: number, buf: Buffer, start: number, end: number): void {
-    if (!this.#state.spend(SETTINGS_FRAMES)) return
+    if (!this.#state.spend('settings')) return
     const debug = Uint8Array.prototype.slice.call(buf, start, Math.min(end, start + MAX_DEBUG_DATA))
     this.#state.onGoaway(lastStreamId, code, debug)
   }
 
   onWindowUpdate(streamId: number, increment: number): void {
     const state = this.#state
-    if (!state.spend(IDLE_WINDOW_UPDATES)) return
+    if (!state.spend('idleWindowUpdates')) return
     if (streamId === 0) {
       if (!state.scheduler.window.add(increment)) {
         state.fail(FLOW_CONTROL_ERROR, 'connection window above 2^31-1')
@@ -193,7 +185,7 @@ export class FrameEffects implements FrameHandler, SettingsEffects {
   }
 
   onIgnored(): void {
-    this.#state.spend(IGNORED_FRAMES)
+    this.#state.spend('ignoredFrames')
   }
 
   onStreamFault(streamId: number, code: number, message: string): void {

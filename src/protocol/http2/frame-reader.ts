@@ -73,18 +73,13 @@ function isValidLength(type: number, flags: number, length: number): boolean {
   }
 }
 
-const AT_HEADER = 0
-const AT_PAD_LENGTH = 1
-const AT_DATA = 2
-const AT_SKIPPED = 3
-const AT_PAYLOAD = 4
-/** Nothing more can be read. */
-const FAULTY = 5
+/** `faulty`: nothing more can be read. */
+type Place = 'header' | 'pad-length' | 'data' | 'skipped' | 'payload' | 'faulty'
 
 export class FrameReader {
   readonly #handler: FrameHandler
   readonly #maxFrameSize: number
-  #at = AT_HEADER
+  #at: Place = 'header'
   readonly #header = Buffer.alloc(FRAME_HEADER_BYTES)
   #headerHave = 0
   #type = 0
@@ -105,20 +100,20 @@ export class FrameReader {
     let position = start
     while (position < end && !this.#handler.isStopped) {
       switch (this.#at) {
-        case AT_HEADER:
+        case 'header':
           position = this.#readHeader(buf, position, end)
           break
-        case AT_PAD_LENGTH:
+        case 'pad-length':
           this.#startPaddedData(buf[position]!)
           position++
           break
-        case AT_DATA:
+        case 'data':
           position = this.#readData(buf, position, end)
           break
-        case AT_SKIPPED:
+        case 'skipped':
           position = this.#skip(position, end)
           break
-        case AT_PAYLOAD:
+        case 'payload':
           position = this.#readPayload(buf, position, end)
           break
         default:
@@ -175,7 +170,7 @@ export class FrameReader {
 
   #beginData(): void {
     if ((this.#flags & FLAG_PADDED) === 0) this.#startData(0, this.#length)
-    else if (this.#length > 0) this.#at = AT_PAD_LENGTH
+    else if (this.#length > 0) this.#at = 'pad-length'
     else this.#fault(FRAME_SIZE_ERROR, 'padded DATA without a pad length')
   }
 
@@ -185,7 +180,7 @@ export class FrameReader {
   }
 
   #startData(padding: number, dataLength: number): void {
-    this.#at = AT_DATA
+    this.#at = 'data'
     this.#padding = padding
     this.#left = dataLength
     this.#handler.onDataStart(this.#streamId, this.#flags, this.#length, dataLength)
@@ -205,10 +200,10 @@ export class FrameReader {
     if (this.#padding > 0) {
       this.#left = this.#padding
       this.#padding = 0
-      this.#at = AT_SKIPPED
+      this.#at = 'skipped'
       return
     }
-    this.#at = AT_HEADER
+    this.#at = 'header'
     this.#handler.onDataEnd()
   }
 
@@ -221,7 +216,7 @@ export class FrameReader {
   }
 
   #beginSkipped(): void {
-    this.#at = AT_SKIPPED
+    this.#at = 'skipped'
     if (this.#length === 0) this.#endOfSkipped()
   }
 
@@ -233,7 +228,7 @@ export class FrameReader {
   }
 
   #endOfSkipped(): void {
-    this.#at = AT_HEADER
+    this.#at = 'header'
     if (this.#type === DATA) this.#handler.onDataEnd()
     else this.#handler.onIgnored()
   }
@@ -248,7 +243,7 @@ export class FrameReader {
   }
 
   #beginPayload(): void {
-    this.#at = AT_PAYLOAD
+    this.#at = 'payload'
     if (this.#length === 0) this.#dispatch(NO_BYTES, 0)
   }
 
@@ -273,7 +268,7 @@ export class FrameReader {
   }
 
   #dispatch(buf: Buffer, start: number): void {
-    this.#at = AT_HEADER
+    this.#at = 'header'
     const end = start + this.#length
     const handler = this.#handler
     switch (this.#type) {
@@ -337,7 +332,7 @@ export class FrameReader {
   }
 
   #fault(code: number, message: string): void {
-    this.#at = FAULTY
+    this.#at = 'faulty'
     this.#handler.onConnectionFault(code, message)
   }
 }
