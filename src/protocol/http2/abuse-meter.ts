@@ -24,7 +24,10 @@ const BUDGETS = {
   peerResets: { ceiling: MAX_PEER_RESETS as number, counted: 'streams reset by the peer' },
   provokedResets: { ceiling: MAX_PROVOKED_RESETS as number, counted: 'stream errors caused by the peer' },
   lateFrames: { ceiling: MAX_LATE_FRAMES as number, counted: 'frames on closed streams' },
-  idleWindowUpdates: { ceiling: MAX_IDLE_WINDOW_UPDATES as number, counted: 'WINDOW_UPDATE frames without progress' },
+  idleWindowUpdates: {
+    ceiling: MAX_IDLE_WINDOW_UPDATES as number,
+    counted: 'WINDOW_UPDATE frames without progress',
+  },
 }
 
 export type Budget = keyof typeof BUDGETS
