@@ -7,6 +7,7 @@
 
 import { copyBytes, ownBytes, restOf } from '../../base/bytes/own-bytes.ts'
 import { RingQueue } from '../../base/collection/ring-queue.ts'
+import { invariant } from '../../base/error/invariant.ts'
 import { now } from '../../base/loop/clock.ts'
 import { Deadline, type DeadlineOwner } from '../../base/loop/deadline.ts'
 import type { SocketInfo } from '../../errors.ts'
@@ -15,7 +16,6 @@ import type { ProtocolFailure } from '../../protocol/failure.ts'
 import type { HeaderBlock } from '../../protocol/header-block.ts'
 import { HeadParsers } from '../../protocol/http1/head-parsers.ts'
 import { ResponseParser } from '../../protocol/http1/response-parser.ts'
-import { Reuse } from '../../protocol/http1/reuse.ts'
 import type { ConnectTimes } from '../../request/connection-facts.ts'
 import { END_RULES, type EndReason, endReason } from '../../request/end-reason.ts'
 import type { Request, RequestHost } from '../../request/request.ts'
@@ -55,7 +55,8 @@ export class Http1Connection
   readonly multiplexes = false
   readonly isLimitKnown = true
   readonly #parser: ResponseParser
-  readonly #reuse = new Reuse()
+  /** Another request may follow those that were written (RFC 9112 §9.3). */
+  #mayFollow = true
   /** Written and not answered, in the order of their responses. */
   readonly #pipeline = new RingQueue<Request>()
   /** For the response or, while the connection is idle, for its idle time. */
@@ -80,7 +81,7 @@ export class Http1Connection
     this.#settings = settings
     this.times = times
     this.#exchange = new Http1Exchange(this, this.#pipeline, settings, this.#deadline)
-    this.#sender = new Http1Sender(this, transport, this.#deadline, this.#reuse)
+    this.#sender = new Http1Sender(this, transport, this.#deadline)
     this.#parser = new ResponseParser(this.#exchange, parsers)
     transport.attach(this)
   }
@@ -95,7 +96,7 @@ export class Http1Connection
 
   get busy(): boolean {
     return (
-      !this.#reuse.canTake ||
+      !this.#mayFollow ||
       this.#sender.isBusy ||
       this.#idleness.isInspecting ||
       this.#pipeline.size >= Math.max(this.#owner.pipelining, 1)
@@ -165,12 +166,17 @@ export class Http1Connection
 
   #admit(request: Request, { last }: PreparedRequest, at: number): void {
     this.#served++
-    this.#reuse.wrote(last)
+    invariant(this.#mayFollow, 'a request was written on a connection that takes none')
+    this.#mayFollow = !last
     this.#pipeline.push(request)
     this.#parser.expect(request.method, request.upgrade !== null)
     if (request.typeOfService !== undefined) this.#transport.setTypeOfService(request.typeOfService)
     if (this.#pipeline.size === 1) this.#exchange.begin(request, at)
     request.attach(this, this)
+  }
+
+  onLastRequest(): void {
+    this.#mayFollow = false
   }
 
   onBodyWritten(request: Request): void {
@@ -309,12 +315,13 @@ export class Http1Connection
     // A server that answers before it has the whole request may not read the rest, which would then stand
     // where it expects the next one.
     const unfinished = this.#sender.isSending(request)
-    this.#reuse.answered(keepsAlive && !unfinished, this.#pipeline.size > 0)
+    if (!keepsAlive || unfinished) this.#mayFollow = false
+    const isLast = !keepsAlive || unfinished || (!this.#mayFollow && this.#pipeline.size === 0)
     if (unfinished) this.#sender.stop()
     else if (this.#pipeline.size === 0) this.#sender.onAllAnswered()
 
     request.onEnd(trailers, at)
-    if (this.#reuse.state === 'over') this.destroy(ends.finished())
+    if (isLast) this.destroy(ends.finished())
     else this.#owner.onCapacity()
   }
 
@@ -396,7 +403,7 @@ export class Http1Connection
     if (state.at === 'closing') return state
     const closing: Closing = { at: 'closing', reason, wasIdle: this.#pipeline.size === 0 }
     this.#enter(closing)
-    this.#reuse.lost()
+    this.#mayFollow = false
     this.#parser.stop()
     this.#deadline.dispose()
     this.#idleness.stop()

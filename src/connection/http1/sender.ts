@@ -7,7 +7,6 @@ import { channels } from '../../diagnostics.ts'
 import type { Transport } from '../../net/stream-transport.ts'
 import { CHUNK_SUFFIX, chunkPrefix, LAST_CHUNK, lastChunkWith } from '../../protocol/http1/body-encoder.ts'
 import { CHUNKED_TAIL, contentLengthTail, NO_BODY_TAIL } from '../../protocol/http1/request-encoder.ts'
-import type { Reuse } from '../../protocol/http1/reuse.ts'
 import { expectsPayload } from '../../request/body-length.ts'
 import { lostMemory } from '../../request/body-source.ts'
 import type { Request } from '../../request/request.ts'
@@ -17,6 +16,8 @@ import { leavesDoubt, type PreparedRequest } from './head.ts'
 
 /** The connection. */
 export interface SenderHost {
+  /** Something of the newest request is written that no other should follow. */
+  onLastRequest(): void
   /** A body that was written piece by piece is out. */
   onBodyWritten(request: Request): void
   /** The body is not what its head announced: the request cannot be completed. */
@@ -28,7 +29,6 @@ export class Http1Sender {
   readonly #transport: Transport
   /** The peer has time for the response from the last byte that was written. */
   readonly #deadline: Deadline
-  readonly #reuse: Reuse
   #writer: Http1BodyWriter | null = null
   /** Nothing is written after it until its response head has come. */
   #blocking: Request | null = null
@@ -38,11 +38,10 @@ export class Http1Sender {
    */
   isClogged = false
 
-  constructor(host: SenderHost, transport: Transport, deadline: Deadline, reuse: Reuse) {
+  constructor(host: SenderHost, transport: Transport, deadline: Deadline) {
     this.#host = host
     this.#transport = transport
     this.#deadline = deadline
-    this.#reuse = reuse
   }
 
   /** No request may be written now. */
@@ -129,7 +128,7 @@ export class Http1Sender {
   }
 
   onBodyBegins(request: Request): void {
-    if (leavesDoubt(request)) this.#reuse.doubted()
+    if (leavesDoubt(request)) this.#host.onLastRequest()
   }
 
   onBodyWritten(request: Request): void {
