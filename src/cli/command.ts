@@ -2,7 +2,6 @@
  * The command from its arguments to its exit code. Uses the given context only, never the process itself, but
  * for the proxies, which the library takes from the environment.
  */
-import { readFileSync } from 'node:fs'
 import { open, readFile } from 'node:fs/promises'
 import type { Readable, Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
@@ -12,8 +11,8 @@ import { Dialer } from './dialer.ts'
 import { exchange, type Field, type Outgoing } from './exchange.ts'
 import { EXIT, type ExitCode, failureOf } from './failure.ts'
 import { harOf } from './har.ts'
-import { HELP } from './help.ts'
 import { measurementReport } from './histogram.ts'
+import { information, packageVersion } from './information.ts'
 import { type Options, parseOptions, UsageError } from './options.ts'
 import { Progress } from './progress.ts'
 import { repeat } from './repeat.ts'
@@ -42,8 +41,9 @@ export async function run(context: CommandContext): Promise<ExitCode> {
   const { argv, env, stdin, stdout, stderr } = context
   try {
     const options = parseOptions(argv)
-    if (options.help || options.version) {
-      stdout.write(options.help ? HELP : `ventuno ${packageVersion()}\n`)
+    const text = information(options)
+    if (text !== null) {
+      stdout.write(text)
       return EXIT.ok
     }
     const outgoing = await outgoingOf(options, stdin)
@@ -180,9 +180,4 @@ async function onFile<T>(verb: string, name: string, action: (name: string) => P
   } catch (error) {
     throw new UsageError(`cannot ${verb} ${name}: ${(error as Error).message}`)
   }
-}
-
-function packageVersion(): string {
-  // Two levels up from src/cli as from dist/cli.
-  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-/** The command `ventuno`: runs command.ts with the streams of the process. */
-import { run } from './command.ts'
+/** The command `ventuno`: runs command.ts with the streams of the process, unless it is asked about itself. */
+import { information } from './information.ts'
+import { parseOptions } from './options.ts'
 
 const { argv, env, stdin, stdout, stderr } = process
 
@@ -10,4 +11,18 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(0)
 })
 
-process.exitCode = await run({ argv: argv.slice(2), env, stdin, stdout, stderr })
+const words = argv.slice(2)
+const text = informationFor(words)
+if (text === null) {
+  const { run } = await import('./command.ts')
+  process.exitCode = await run({ argv: words, env, stdin, stdout, stderr })
+} else stdout.write(text)
+
+function informationFor(words: readonly string[]): string | null {
+  try {
+    return information(parseOptions(words))
+  } catch {
+    // The command reports what is wrong with the options.
+    return null
+  }
+}
