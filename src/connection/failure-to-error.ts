@@ -19,8 +19,13 @@ import {
   TOO_MANY_INTERIM,
   UNSOLICITED,
 } from '../protocol/http1/failures.ts'
-import { CANCEL, errorCodeName, NO_ERROR } from '../protocol/http2/constants.ts'
-import { HEADERS_TOO_LARGE, LENGTH_MISMATCH } from '../protocol/http2/response-reader.ts'
+import {
+  CANCEL,
+  errorCodeName,
+  HEADERS_TOO_LARGE,
+  LENGTH_MISMATCH,
+  NO_ERROR,
+} from '../protocol/http2/constants.ts'
 
 /** `rest`: the bytes from the offending place on, for `HTTPParserError.data`. */
 export function http1Error(failure: ProtocolFailure, rest: Buffer | null, socket: SocketInfo): Error {

@@ -62,6 +62,12 @@ export function errorCodeName(code: number): string {
   return ERROR_NAMES[code] ?? `error code ${code}`
 }
 
+/** Failure code of a response whose head or trailers exceed `maxHeaderSize` or the number of fields. */
+export const HEADERS_TOO_LARGE = 'H2_HEADERS_TOO_LARGE'
+
+/** Failure code of a response with more or less content than its content-length says (RFC 9113 §8.1.1). */
+export const LENGTH_MISMATCH = 'H2_LENGTH_MISMATCH'
+
 /** RFC 9113 §4.2: the least and the greatest SETTINGS_MAX_FRAME_SIZE; the least is also the default. */
 export const MIN_MAX_FRAME_SIZE = 16_384
 export const MAX_MAX_FRAME_SIZE = 16_777_215

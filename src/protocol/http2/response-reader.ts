@@ -11,6 +11,8 @@ import {
   COMPRESSION_ERROR,
   DEFAULT_HEADER_TABLE_SIZE,
   ENHANCE_YOUR_CALM,
+  HEADERS_TOO_LARGE,
+  LENGTH_MISMATCH,
   PROTOCOL_ERROR,
 } from './constants.ts'
 import type { EngineState } from './engine-state.ts'
@@ -26,12 +28,6 @@ import {
 } from './message.ts'
 import type { Stream } from './stream.ts'
 import { RECV_END, RECV_HEADERS } from './stream-state.ts'
-
-/** Failure code of a response whose head or trailers exceed `maxHeaderSize` or the number of fields. */
-export const HEADERS_TOO_LARGE = 'H2_HEADERS_TOO_LARGE'
-
-/** Failure code of a response with more or less content than its content-length says (RFC 9113 §8.1.1). */
-export const LENGTH_MISMATCH = 'H2_LENGTH_MISMATCH'
 
 /**
  * SETTINGS_MAX_HEADER_LIST_SIZE that belongs to a `maxHeaderSize`: the setting counts 32 bytes for each field
