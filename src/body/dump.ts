@@ -21,11 +21,6 @@ export function dumpLimit(opts: DumpOptions | undefined): number {
   return Number.isFinite(opts?.limit) && opts?.limit ? opts.limit : DEFAULT_DUMP_LIMIT
 }
 
-/** How long `dump()` may take: a caller that sets a limit or has a signal decides for itself. */
-export function dumpTime(opts: DumpOptions | undefined): number | null {
-  return opts?.limit || opts?.signal ? null : MAX_DISCARDING_TIME
-}
-
 /** The signal of a dump; throws for a value of another kind, and the reason of a signal that has aborted. */
 export function dumpSignal(opts: DumpOptions | undefined): AbortSignal | null {
   const signal = opts?.signal ?? null
@@ -43,7 +38,7 @@ export function dumpSignal(opts: DumpOptions | undefined): AbortSignal | null {
 export function dumped(
   body: Readable,
   signal: AbortSignal | null,
-  time: number | null,
+  isTimed: boolean,
   start: () => boolean,
 ): Promise<null> {
   return new Promise((resolve, reject) => {
@@ -63,8 +58,8 @@ export function dumped(
     if (signal !== null) link = AbortLink.to(signal, { onAbort })
     if (abortion !== null) return
     // A body that somebody else reads has no time limit.
-    if (!start() || time === null) return
-    timer = startTimer(() => body.destroy(new AbortError()), time)
+    if (!start() || !isTimed) return
+    timer = startTimer(() => body.destroy(new AbortError()), MAX_DISCARDING_TIME)
     timer.unref?.()
   })
 }

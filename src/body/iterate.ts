@@ -27,13 +27,8 @@ type Stage = 'new' | 'taking' | 'over'
 const DONE: Result = Object.freeze({ value: undefined, done: true })
 
 /** The error with which the runtime's iterators destroy a stream that they leave early. */
-class LeftError extends Error {
-  override name = 'AbortError'
-  readonly code = 'ABORT_ERR'
-
-  constructor() {
-    super('The operation was aborted')
-  }
+function leftError(): Error {
+  return Object.assign(new Error('The operation was aborted'), { name: 'AbortError', code: 'ABORT_ERR' })
 }
 
 export class BodyIterator implements AsyncIterableIterator<Buffer, undefined> {
@@ -129,6 +124,6 @@ export class BodyIterator implements AsyncIterableIterator<Buffer, undefined> {
   #leave(): void {
     const stage = this.#stage
     this.#stage = 'over'
-    if (stage === 'taking') this.#body.leave(new LeftError())
+    if (stage === 'taking') this.#body.leave(leftError())
   }
 }

@@ -21,7 +21,7 @@ import {
   toJson,
   toText,
 } from './collect.ts'
-import { type DumpOptions, dumped, dumpLimit, dumpSignal, dumpTime, emptyStream } from './dump.ts'
+import { type DumpOptions, dumped, dumpLimit, dumpSignal, emptyStream } from './dump.ts'
 import type { BodySource } from './incoming.ts'
 import { BodyIterator, type Taken } from './iterate.ts'
 import { ASKED, type BodyState, EMPTYING, ITERATING, STREAMED } from './state.ts'
@@ -108,7 +108,9 @@ export class BodyReadable extends ArrivingBody {
     const signal = dumpSignal(opts)
     const limit = dumpLimit(opts)
     if ((signal === null && this.#drop(limit)) || this.closed) return null
-    return dumped(this, signal, dumpTime(opts), () => this.#discard(limit))
+    // A caller that sets a limit or has a signal decides for itself how long it may take.
+    const isTimed = !opts?.limit && signal === null
+    return dumped(this, signal, isTimed, () => this.#discard(limit))
   }
 
   /**

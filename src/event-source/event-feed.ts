@@ -9,7 +9,6 @@ import { ignoreError } from '../base/error/ignore-error.ts'
 import { clearTimer, startTimer } from '../base/loop/timer.ts'
 import { DEFAULT_MAX_EVENT_SIZE } from '../dispatcher/event-source-options.ts'
 import { ResponseExceededMaxSizeError } from '../errors.ts'
-import type { RequestSettings } from '../fetch/declared-classes.ts'
 import type { Response } from '../fetch/response.ts'
 import { getGlobalDispatcher } from '../global/global-dispatcher.ts'
 import { eventLimits } from '../protocol/event-stream/limits.ts'
@@ -19,7 +18,7 @@ import { Reconnection, type StreamEnd } from './reconnection.ts'
 import { explain, objectionTo, retryAfterOf } from './refused-response.ts'
 import { type StreamErrorEvent, streamErrorEvent } from './stream-error-event.ts'
 import type { StreamPlan } from './stream-options.ts'
-import { StreamRequest } from './stream-request.ts'
+import type { StreamRequest } from './stream-request.ts'
 
 export interface FeedObserver {
   onOpen(response: Response): void
@@ -63,16 +62,9 @@ export class EventFeed {
   #failure: string | null = null
   #link: AbortLink | null = null
 
-  /** Throws if the options are invalid. */
-  constructor(
-    url: URL,
-    init: RequestSettings,
-    plan: StreamPlan,
-    observer: FeedObserver,
-    isReferenced: boolean,
-  ) {
+  constructor(request: StreamRequest, plan: StreamPlan, observer: FeedObserver, isReferenced: boolean) {
     this.#plan = plan
-    this.#request = new StreamRequest(url, init, plan)
+    this.#request = request
     this.#observer = observer
     this.#reconnection = new Reconnection(plan)
     this.#lastEventId = plan.lastEventId
@@ -121,8 +113,7 @@ export class EventFeed {
 
   setReferenced(on: boolean): void {
     this.#isReferenced = on
-    if (on) this.#timer?.ref?.()
-    else this.#timer?.unref?.()
+    this.#timer?.[on ? 'ref' : 'unref']?.()
   }
 
   #enter(state: State): void {

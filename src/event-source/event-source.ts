@@ -14,9 +14,10 @@ import { requireArguments, toDictionary } from '../web/idl.ts'
 import { defineConstants, defineInterface, defineReferencing } from '../web/interface.ts'
 import type * as declared from './declared-event-source.ts'
 import type { EventName, EventSourceInit, EventSourceNodeOptions } from './declared-event-source.ts'
-import { EventFeed } from './event-feed.ts'
+import { EventFeed, type FeedObserver } from './event-feed.ts'
 import type { StreamErrorEvent } from './stream-error-event.ts'
 import { readStreamOptions } from './stream-options.ts'
+import { StreamRequest } from './stream-request.ts'
 
 const CONNECTING = 0
 const OPEN = 1
@@ -57,20 +58,18 @@ class StreamTarget extends EventTarget {
     const options = ownMembers(toDictionary(node, where) ?? {}) as EventSourceNodeOptions
     this.#url = readUrl(url)
     this.#withCredentials = Boolean(withCredentials)
-    this.#onEvent = readListener(options.onEvent)
+    this.#onEvent = options.onEvent ?? null
+    if (this.#onEvent !== null && typeof this.#onEvent !== 'function') {
+      throw new TypeError('onEvent must be a function')
+    }
     const plan = readStreamOptions({ ...options, dispatcher: options.dispatcher ?? dispatcher }, 'always')
     const credentials = this.#withCredentials ? 'include' : 'same-origin'
-    this.#feed = new EventFeed(
-      this.#url,
-      { credentials },
-      plan,
-      {
-        onOpen: (response) => this.#onOpen(response),
-        onEvent: (type, data, lastEventId) => this.#receive(type, data, lastEventId),
-        onEnd: (event) => this.#onEnd(event),
-      },
-      false,
-    )
+    const observer: FeedObserver = {
+      onOpen: (response) => this.#onOpen(response),
+      onEvent: (type, data, lastEventId) => this.#receive(type, data, lastEventId),
+      onEnd: (event) => this.#onEnd(event),
+    }
+    this.#feed = new EventFeed(new StreamRequest(this.#url, { credentials }, plan), plan, observer, false)
     if (this.#feed.isOver) this.#state = CLOSED
     void this.#run()
   }
@@ -153,10 +152,4 @@ function readUrl(input: unknown): URL {
   } catch (error) {
     throw new DOMException(String(error), 'SyntaxError')
   }
-}
-
-function readListener(value: unknown): ((event: MessageEvent) => void) | null {
-  if (value === undefined || value === null) return null
-  if (typeof value !== 'function') throw new TypeError('onEvent must be a function')
-  return value as (event: MessageEvent) => void
 }

@@ -8,9 +8,10 @@ import { RingQueue } from '../base/collection/ring-queue.ts'
 import { ownMembers } from '../base/object/own-options.ts'
 import type { RequestSettings } from '../fetch/declared-classes.ts'
 import { partsOf } from '../fetch/url/url-parts.ts'
-import { EventFeed } from './event-feed.ts'
+import { EventFeed, type FeedObserver } from './event-feed.ts'
 import type { ServerComment, ServerEvent, StreamItem } from './server-event.ts'
 import { type EventStreamOptions, readStreamOptions, type StreamPlan } from './stream-options.ts'
+import { StreamRequest } from './stream-request.ts'
 
 /** Options of `events()`: those of `fetch`, and those for event streams. */
 export interface EventsInit extends EventStreamOptions, Omit<RequestSettings, keyof EventStreamOptions> {
@@ -64,14 +65,14 @@ class Events implements EventIterator<StreamItem> {
 
   constructor(url: URL, init: RequestSettings, plan: StreamPlan, comments: boolean) {
     const received = this.#received
-    const observer = {
+    const observer: FeedObserver = {
       onOpen() {},
-      onEvent: (event: string, data: string, id: string) => received.push({ event, data, id }),
+      onEvent: (event, data, id) => received.push({ event, data, id }),
       onEnd() {},
     }
-    const onComment = (comment: string): void => received.push({ comment })
+    if (comments) observer.onComment = (comment) => received.push({ comment })
     // The consumer waits for the next attempt, so the wait keeps the process running.
-    this.#feed = new EventFeed(url, init, plan, comments ? { ...observer, onComment } : observer, true)
+    this.#feed = new EventFeed(new StreamRequest(url, init, plan), plan, observer, true)
     this.#items = itemsOf(this.#feed, received, plan.signal)
   }
 

@@ -3,7 +3,7 @@
  * resume after, and the credentials of the URL once the server has asked for them.
  */
 
-import { basicCredentials } from '../base/address/basic-credentials.ts'
+import { basicCredentials, withoutCredentials } from '../base/address/basic-credentials.ts'
 import type { RequestInit, RequestSettings } from '../fetch/declared-classes.ts'
 import { fetch } from '../fetch/fetch.ts'
 import { Headers } from '../fetch/headers/headers.ts'
@@ -87,11 +87,4 @@ function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
   })
-}
-
-function withoutCredentials(url: URL): URL {
-  const plain = new URL(url)
-  plain.username = ''
-  plain.password = ''
-  return plain
 }

@@ -227,11 +227,8 @@ function ofForeign(
 function foreignDispatcher(request: object): Dispatching | null {
   const told = dispatchers().get(request)
   if (told !== undefined) return told
-  for (const name of Object.getOwnPropertySymbols(request)) {
-    if (name.description !== 'dispatcher') continue
-    return (request as Record<symbol, Dispatching | null | undefined>)[name] ?? null
-  }
-  return null
+  const name = Object.getOwnPropertySymbols(request).find(({ description }) => description === 'dispatcher')
+  return name === undefined ? null : ((request as Record<symbol, Dispatching | undefined>)[name] ?? null)
 }
 
 /** A signal that is aborted together with `source`, for the same reason. */

@@ -19,6 +19,7 @@ import { type BodyOwner, defineBodyMembers } from './body/mixin.ts'
 import type * as declared from './declared-classes.ts'
 import { HeaderList } from './headers/header-list.ts'
 import { fillHeaders, type Headers, type HeadersGuard, makeHeaders } from './headers/headers.ts'
+import { REDIRECT_STATUSES } from './run/redirect.ts'
 import { partsOf } from './url/url-parts.ts'
 
 /** A response, as the fetch algorithm creates it. */
@@ -26,9 +27,6 @@ export type ResponseRecord = Readonly<typeof DEFAULT>
 
 /** Statuses of responses without a body. */
 export const NULL_BODY_STATUSES: ReadonlySet<number> = new Set([101, 103, 204, 205, 304])
-const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308])
-
-const NO_INIT: declared.ResponseSettings = {}
 
 const REASON_PHRASE = /^[\t\x20-\x7e\x80-\xff]*$/
 
@@ -174,7 +172,7 @@ export function opaqueResponse(): Response {
 }
 
 function readInit(init: declared.ResponseSettings | null): ResponseRecord {
-  const { headers, status, statusText } = withoutPollution(init ?? NO_INIT)
+  const { headers, status, statusText } = withoutPollution(init ?? ({} as declared.ResponseSettings))
   const list = new HeaderList()
   const code = status === undefined ? 200 : toUnsigned(Number(status), 16)
   const text = statusText === undefined ? '' : toByteString(statusText, 'ResponseInit', 'statusText')

@@ -90,15 +90,11 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
     this.#websocket = websocket
     this.#socket = socket
     this.#observer = observer
-    this.#receiver = new Receiver(this, limits, compressionOf(deflate))
+    const compression = compressionOf(deflate)
+    this.#receiver = new Receiver(this, limits, compression)
     this.sender = new Sender(socket, deflate === null ? null : new MessageDeflater(deflate), this)
-    const windowBits = deflate?.serverWindowBits ?? null
-    this.#inflater =
-      windowBits === null
-        ? null
-        : new MessageInflater(windowBits, !deflate!.serverNoContextTakeover, (chunk) =>
-            this.#receiver.inflated(chunk),
-          )
+    const onInflated = (chunk: Buffer): boolean => this.#receiver.inflated(chunk)
+    this.#inflater = compression === 'deflate' ? new MessageInflater(deflate!, onInflated) : null
     // A peer that sends a close frame and ends its half still gets an answer.
     socket.allowHalfOpen = true
     socket.on('error', (error: Error) => {

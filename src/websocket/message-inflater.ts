@@ -5,6 +5,7 @@
 import type { InflateRaw } from 'node:zlib'
 import { loadZlib } from '../base/node/lazy-modules.ts'
 import { coverPollution } from '../base/object/own-options.ts'
+import type { DeflateParameters } from '../protocol/websocket/extension.ts'
 
 /** Taken off by the sender of each message, and put back here. */
 const TAIL = Buffer.from([0x00, 0x00, 0xff, 0xff])
@@ -31,9 +32,9 @@ export class MessageInflater {
   #streams = 0
   #closed = false
 
-  constructor(windowBits: number, keepsContext: boolean, onOutput: (chunk: Buffer) => boolean) {
-    this.#windowBits = windowBits
-    this.#keepsContext = keepsContext
+  constructor(parameters: DeflateParameters, onOutput: (chunk: Buffer) => boolean) {
+    this.#windowBits = parameters.serverWindowBits!
+    this.#keepsContext = !parameters.serverNoContextTakeover
     this.#onOutput = onOutput
   }
 

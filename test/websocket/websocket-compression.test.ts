@@ -219,13 +219,14 @@ describe('our messages', () => {
   })
 })
 
+const parameters = {
+  serverWindowBits: 15,
+  serverNoContextTakeover: false,
+  clientWindowBits: 15,
+  clientNoContextTakeover: false,
+}
+
 describe('MessageDeflater', () => {
-  const parameters = {
-    serverWindowBits: 15,
-    serverNoContextTakeover: false,
-    clientWindowBits: 15,
-    clientNoContextTakeover: false,
-  }
   const deflate = (deflater: MessageDeflater, bytes: Uint8Array): Promise<Buffer | null> =>
     new Promise((resolve, reject) => {
       deflater.deflate(bytes, (error, deflated) => {
@@ -275,7 +276,7 @@ describe('MessageInflater', () => {
     const bomb = (await new Compressor().compress('\0'.repeat(20_000_000))) as Buffer
     let taken = 0
     let most = 0
-    const inflater = new MessageInflater(15, true, (chunk) => {
+    const inflater = new MessageInflater(parameters, (chunk) => {
       taken += chunk.length
       most = Math.max(most, chunk.length)
       return taken <= 100_000
@@ -287,7 +288,7 @@ describe('MessageInflater', () => {
   })
 
   it('is silent after it was closed', async () => {
-    const inflater = new MessageInflater(15, true, () => true)
+    const inflater = new MessageInflater(parameters, () => true)
     const data = await new Compressor().compress('x')
     const outcome = new Promise<InflateOutcome>((resolve) => inflater.write(data, true, resolve))
     inflater.close()

@@ -1,4 +1,5 @@
 /** How much a request reveals about where it comes from (W3C Referrer Policy). */
+import { withoutCredentials } from '../../base/address/basic-credentials.ts'
 import { isTrustworthy } from '../../base/address/trustworthy.ts'
 
 export const REFERRER_POLICIES = [
@@ -35,7 +36,7 @@ export function referrerOf(request: ReferringRequest, client: URL | undefined): 
   const referrer = request.referrer === 'client' ? client : request.referrer
   if (referrer === undefined || referrer === 'no-referrer') return ''
   if (referrer.protocol !== 'http:' && referrer.protocol !== 'https:') return ''
-  const whole = withoutSecrets(referrer)
+  const whole = withoutCredentials(referrer).href.replace(/#.*/, '')
   const origin = `${referrer.origin}/`
   const full = whole.length > MAX_LENGTH ? origin : whole
   const isSameOrigin = referrer.origin === current.origin
@@ -77,12 +78,4 @@ export function parseReferrerPolicy(headerValue: string): ReferrerPolicy {
   const known = REFERRER_POLICIES as readonly string[]
   const tokens = headerValue.split(',').map((item) => item.trim().toLowerCase())
   return (tokens.findLast((token) => known.includes(token)) ?? '') as ReferrerPolicy
-}
-
-function withoutSecrets(url: URL): string {
-  const copy = new URL(url)
-  copy.username = ''
-  copy.password = ''
-  copy.hash = ''
-  return copy.href
 }

@@ -183,13 +183,12 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
       url: record.url.withoutFragment,
       redirected: trail !== null && trail.count > 0,
     }
-    if (record.integrity === '') this.#caller?.answer(makeResponse(answer, body), this)
-    else this.#verify(answer, body)
-  }
-
-  /** Resolves the promise only after the body has matched its integrity metadata. */
-  #verify(answer: ResponseRecord, body: Body | null): void {
-    verifiedBody(body, this.#record.integrity).then(
+    if (record.integrity === '') {
+      this.#caller?.answer(makeResponse(answer, body), this)
+      return
+    }
+    // Resolves the promise only after the body has matched its integrity metadata.
+    verifiedBody(body, record.integrity).then(
       (verified) => this.#caller?.answer(makeResponse(answer, verified), this),
       (error) => this.#refuse(error),
     )

@@ -40,9 +40,8 @@ export class Trail {
    * connection.
    */
   isSecondTry = false
-  /** The start of the first request, the start of the first redirect, and the end of the last redirect. */
+  /** When the first request, and with it the first redirect, began, and when the last redirect ended. */
   startTime = 0
-  redirectStart = 0
   redirectEnd = 0
 
   constructor(first: UrlParts) {
@@ -53,10 +52,7 @@ export class Trail {
   time(timings: Timings | undefined): void {
     if (timings === undefined) return
     const { queued, firstByte } = timings
-    if (this.startTime === 0) {
-      this.startTime = queued
-      this.redirectStart = queued
-    }
+    if (this.startTime === 0) this.startTime = queued
     this.redirectEnd = firstByte ?? queued
   }
 }

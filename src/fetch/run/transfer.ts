@@ -9,17 +9,6 @@ import { DiscardedBody } from '../../relay/discarded-body.ts'
 import type { UrlParts } from '../url/url-parts.ts'
 import type { Trail } from './redirect.ts'
 
-type Mark = (
-  info: object,
-  url: string,
-  initiator: string,
-  global: object,
-  cacheMode: string,
-  bodyInfo: object,
-  status: number,
-  delivery: string,
-) => void
-
 export class Transfer {
   status = 0
   timings: Timings | null = null
@@ -58,13 +47,14 @@ export class Transfer {
   /** Hands itself to the runtime, which reads the members below. */
   report(url: UrlParts, trail: Trail | null): void {
     // Looked up on the global object, because a measuring program or a test environment may have replaced it.
-    const clock = globalThis.performance as unknown as { markResourceTiming?: Mark } | undefined
+    const clock = globalThis.performance as { markResourceTiming?(...args: unknown[]): void } | undefined
     if (typeof clock?.markResourceTiming !== 'function') return
     const first = trail === null ? url : trail.first
     this.trail = trail
     // Third-party dispatchers report no timings: then only the end is known.
     this.endTime = this.timings?.end ?? now()
     try {
+      // The times, the URL, the initiator, the global object, the cache mode, the sizes, the status, the delivery.
       clock.markResourceTiming(this, first.href, 'fetch', globalThis, '', this, this.status, '')
     } catch {
       // The response is complete, whatever becomes of its measurement.
@@ -75,7 +65,7 @@ export class Transfer {
 /** By the names that the runtime reads. Computed on demand, because most entries are never looked at. */
 const MEMBERS: Record<string, (transfer: Transfer) => unknown> = {
   startTime: (transfer) => transfer.trail?.startTime || begin(transfer),
-  redirectStartTime: ({ trail }) => trail?.redirectStart ?? 0,
+  redirectStartTime: ({ trail }) => trail?.startTime ?? 0,
   redirectEndTime: ({ trail }) => trail?.redirectEnd ?? 0,
   postRedirectStartTime: begin,
   finalServiceWorkerStartTime: () => 0,
