@@ -58,7 +58,7 @@ export abstract class BodyWriter extends BodyPump {
   }
 
   protected override onSourceError(error: Error): void {
-    this.request.abort(error)
+    this.request.onBodyError(error)
   }
 
   /** Ends the request where its length is not what was announced. */

@@ -144,7 +144,7 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
         if (this.#request.settled) return
       }
     } catch (error) {
-      this.#request.abort(error)
+      this.#request.onBodyError(error)
       return
     }
     this.#sent()

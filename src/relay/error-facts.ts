@@ -4,6 +4,8 @@
  * (`request/end-reason.ts`), and what they know about a request (`retrySafety`) goes before it.
  */
 
+import { isBodyError } from '../request/body-errors.ts'
+
 /**
  * - `caller`: the request, its limits, or a decision of whoever made it.
  * - `dispatcher`: something between the caller and the network does not send it.
@@ -62,6 +64,7 @@ const OF_THE_CALLER = /^ERR_(?:INVALID_|STREAM_|MISSING_|OUT_OF_RANGE)/
  * `destroy()`.
  */
 export function errorFacts(error: unknown): ErrorFacts {
+  if (isBodyError(error)) return CALLER
   const code = codeOf(error)
   if (code === null) return CALLER
   const known = ERROR_FACTS.get(code)

@@ -23,6 +23,7 @@ import {
   type Timings,
 } from '../errors.ts'
 import type { HeaderBlock } from '../protocol/header-block.ts'
+import { noteBodyError } from './body-errors.ts'
 import { isReplayable, type WholeSource } from './body-source.ts'
 import type { ConnectionFacts } from './connection-facts.ts'
 import type { DispatchHandler } from './dispatch-handler.ts'
@@ -79,7 +80,7 @@ export class Request extends HandledRequest {
     this.#host = host
     this.#signal = (options as { readonly signal?: unknown }).signal
     if (this.source.kind === 'stream') {
-      this.source.stream.on('error', (error: Error) => this.abort(error))
+      this.source.stream.on('error', (error: Error) => this.onBodyError(error))
     }
     if (channels.requestCreate.hasSubscribers) this.publish(channels.requestCreate, { request: this })
   }
@@ -181,6 +182,12 @@ export class Request extends HandledRequest {
 
   onBodyRead(): void {
     if (!isReplayable(this.source)) this.#marks |= SPENT
+  }
+
+  /** The source of the body has failed. */
+  onBodyError(error: unknown): void {
+    if (!this.settled) noteBodyError(error)
+    this.abort(error)
   }
 
   /**
