@@ -59,13 +59,11 @@ export class CacheQuery {
 
 /** Of a serialised URL, where the first `#` begins the fragment. */
 export function withoutFragment(url: string): string {
-  const hash = url.indexOf('#')
-  return hash === -1 ? url : url.slice(0, hash)
+  return url.split('#', 1)[0]!
 }
 
 function withoutQuery(url: string): string {
-  const mark = url.indexOf('?')
-  return mark === -1 ? url : url.slice(0, mark)
+  return url.split('?', 1)[0]!
 }
 
 /** A `Request` is taken as it is: its body is not needed, and stays unread. */

@@ -43,9 +43,8 @@ export class MockOrigins {
       return mocks
     }
     const known = this.#matching.find((mocks) => mocks.origin === origin)
-    if (known !== undefined) return known
-    const mocks = new OriginMocks(origin)
-    this.#matching.push(mocks)
+    const mocks = known ?? new OriginMocks(origin)
+    if (known === undefined) this.#matching.push(mocks)
     return mocks
   }
 

@@ -12,15 +12,11 @@ export class NetConnect {
 
   /** Without a matcher: any host. Matchers add up. */
   enable(matcher?: unknown): void {
-    if (matcher === undefined) {
-      this.#permission = 'all'
-      return
-    }
-    if (typeof matcher !== 'string' && typeof matcher !== 'function' && !isRegExp(matcher)) {
+    if (!['undefined', 'string', 'function'].includes(typeof matcher) && !isRegExp(matcher)) {
       throw new InvalidArgumentError('Unsupported matcher. Must be one of String|Function|RegExp.')
     }
     const earlier = typeof this.#permission === 'string' ? [] : this.#permission
-    this.#permission = [...earlier, matcher as TextMatcher]
+    this.#permission = matcher === undefined ? 'all' : [...earlier, matcher as TextMatcher]
   }
 
   disable(): void {

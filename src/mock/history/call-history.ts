@@ -115,8 +115,7 @@ for (const name of SEARCHED) {
 }
 
 function isEvery(options: FilterCallsOptions | null | undefined): boolean {
-  if (options === undefined || options === null || options.operator === undefined) return false
-  const operator: unknown = options.operator
+  const { operator = 'OR' } = options ?? {}
   const name = typeof operator === 'string' ? operator.toUpperCase() : ''
   if (name !== 'OR' && name !== 'AND') {
     throw new InvalidArgumentError(

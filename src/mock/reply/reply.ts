@@ -213,8 +213,11 @@ function readHead(given: unknown, responseOptions: unknown, defaults: ReplyDefau
   if (statusCode < 200) throw new InvalidArgumentError('statusCode must not be informational')
   const options: MockResponseOptions = ownMembers(responseOptions)
   const fields = readReplyFields(options.headers)
-  const block = (length: readonly string[]): HeaderBlock =>
-    reusable(withDefaults(fields, withDefaults(length, defaults.headers)))
+  const block = (length: readonly string[]): HeaderBlock => {
+    const made = toBlock(withDefaults(fields, withDefaults(length, defaults.headers)))
+    made.prepareForReuse()
+    return made
+  }
   const plain = block([])
   const trailers = toBlock(withDefaults(readReplyFields(options.trailers), defaults.trailers))
   const informational = (options.informational ?? []).map(readInformational)
@@ -234,12 +237,6 @@ function readHead(given: unknown, responseOptions: unknown, defaults: ReplyDefau
       trailers: { ...trailers.toObject() },
     }),
   }
-}
-
-function reusable(fields: readonly string[]): HeaderBlock {
-  const block = toBlock(fields)
-  block.prepareForReuse()
-  return block
 }
 
 function readInformational({ statusCode, headers }: InformationalReply) {

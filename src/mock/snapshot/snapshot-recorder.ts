@@ -5,7 +5,7 @@ import { ignoreError } from '../../base/error/ignore-error.ts'
 import { clearTimer, startTimer } from '../../base/loop/timer.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import type { Snapshot, SnapshotData, SnapshotInfo, SnapshotRequest, SnapshotResponse } from './snapshot.ts'
+import type { Snapshot, SnapshotData, SnapshotInfo, SnapshotResponse } from './snapshot.ts'
 import { parseSnapshots, readSnapshotFile, writeSnapshotFile } from './snapshot-file.ts'
 import { isHar, type SnapshotMode, type SnapshotRecorderOptions } from './snapshot-options.ts'
 import { hashOf, SnapshotRules } from './snapshot-rules.ts'
@@ -185,7 +185,7 @@ export class SnapshotRecorder {
     const isArchive = isHar(this.#options, path)
     const snapshots = readSnapshotFile(path, isArchive)
     this.#isLoaded = true
-    this.#rules.ignoresHeaders = isArchive && !this.#rules.isSelective
+    this.#rules.isArchive = isArchive
     this.#kept.clear()
     this.#isChanged = false
     this.#adopt(snapshots)
@@ -194,17 +194,14 @@ export class SnapshotRecorder {
   /** Entries that differ only in ignored headers are merged. */
   #adopt(snapshots: readonly SnapshotData[]): void {
     for (const { hash, snapshot } of snapshots) {
-      const key = this.#rules.keyOf(this.#comparable(snapshot.request))
+      // A file may have been recorded with other options.
+      const headers = this.#rules.requestHeaders(snapshot.request.headers)
+      const others = this.#options.matchBody === false ? { headers, body: '' } : { headers }
+      const key = this.#rules.keyOf({ ...snapshot.request, ...others })
       const known = this.#kept.get(key)
       if (known === undefined) this.#keep(key, snapshot, hash)
       else for (const response of snapshot.responses) known.snapshot.responses.push(response)
     }
-  }
-
-  /** A file may have been recorded with other options. */
-  #comparable(request: SnapshotRequest): SnapshotRequest {
-    const headers = this.#rules.requestHeaders(request.headers)
-    return { ...request, headers, ...(this.#options.matchBody === false ? { body: '' } : null) }
   }
 
   #keep(key: string, snapshot: Snapshot, hash: string): Kept {

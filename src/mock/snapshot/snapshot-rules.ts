@@ -27,8 +27,8 @@ const GENERATED: ReadonlyMap<string, RegExp | null> = new Map([
 ])
 
 export class SnapshotRules {
-  /** For a HAR of a browser, whose requests have headers of its own. */
-  ignoresHeaders = false
+  /** A HAR of a browser has headers of its own, which are ignored unless `matchHeaders` is set. */
+  isArchive = false
   readonly #options: SnapshotRecorderOptions
   readonly #matched: ReadonlySet<string> | null
   readonly #ignored: ReadonlySet<string>
@@ -42,11 +42,6 @@ export class SnapshotRules {
     this.#matched = matchHeaders === undefined || matchHeaders.length === 0 ? null : names(matchHeaders)
     this.#ignored = names(ignoreHeaders)
     this.#excluded = names(excludeHeaders)
-  }
-
-  /** Whether `matchHeaders` is set. */
-  get isSelective(): boolean {
-    return this.#matched !== null
   }
 
   #storesOfRequest(name: string): boolean {
@@ -110,7 +105,7 @@ export class SnapshotRules {
   /** Equal for requests that count as the same. Of a secret only the presence counts. */
   keyOf({ method, url, headers, body = '', bodyEncoding }: SnapshotRequest): string {
     const names = Object.keys(headers).sort()
-    const compared = names.filter((name) => !this.ignoresHeaders && this.#compares(name, headers[name]!))
+    const compared = names.filter((name) => this.#compares(name, headers[name]!))
     const fields = compared.map((name) => [name, isSecretField(name) ? REDACTED : headers[name]])
     return JSON.stringify([method, url, fields, bodyEncoding ?? 'text', body])
   }
@@ -119,6 +114,7 @@ export class SnapshotRules {
   #compares(name: string, value: string): boolean {
     if (!this.#storesOfRequest(name)) return false
     if (this.#matched !== null) return true
+    if (this.isArchive) return false
     const generated = GENERATED.get(name)
     return generated === undefined || (generated !== null && !generated.test(value))
   }

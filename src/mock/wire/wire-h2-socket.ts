@@ -29,7 +29,7 @@ import { FrameWriter } from '../../protocol/http2/frame-writer.ts'
 import { isBodiless, type MockedResponse } from '../reply/reply.ts'
 import { contentPieces } from '../reply/reply-content.ts'
 import { WireSocket } from './wire-socket.ts'
-import type { WireFrame } from './wire-step.ts'
+import { dataFrame, type WireFrame } from './wire-step.ts'
 
 /** Fields of HTTP/1.1 connections, which HTTP/2 forbids (RFC 9113 §8.2.2). */
 const FORBIDDEN: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade'])
@@ -135,12 +135,12 @@ export class WireH2Socket extends WireSocket {
       for (let at = 0; at < bytes.length; ) {
         const end = at + (await this.#room(id, bytes.length - at))
         const endStream = end === bytes.length && !isStreamed && !hasTrailers
-        yield { kind: 'data', bytes: bytes.subarray(at, end), endStream }
+        yield dataFrame(bytes.subarray(at, end), endStream)
         at = end
       }
     }
     if (hasTrailers) yield { kind: 'headers', fields: trailers.flat, endStream: true }
-    else if (isStreamed) yield { kind: 'data', bytes: NO_BYTES, endStream: true }
+    else if (isStreamed) yield dataFrame(NO_BYTES, true)
   }
 
   /** Waits for window space and takes at most one frame of it (RFC 9113 §6.9); 0 after a cancellation. */
@@ -164,21 +164,16 @@ export class WireH2Socket extends WireSocket {
     const id = this.stream
     if (frame.kind === 'headers') {
       this.#writer.headers(id, frame.endStream, this.#encoder, wireFields(frame.fields), MIN_MAX_FRAME_SIZE)
-    } else if (frame.kind === 'data') {
-      this.#writer.dataHeader(id, frame.bytes.length, frame.endStream)
-      this.#writer.body(frame.bytes, 0, frame.bytes.length)
-    } else {
-      const isOfConnection = [SETTINGS, PING, GOAWAY].includes(frame.type)
-      const header = Buffer.alloc(FRAME_HEADER_BYTES)
-      header.writeUIntBE(frame.payload.length, 0, 3)
-      header[3] = frame.type
-      header[4] = frame.flags
-      header.writeUInt32BE(isOfConnection ? 0 : id, 5)
-      await this.#flush()
-      await this.send(Buffer.concat([header, frame.payload]))
-      return
+      return this.#flush()
     }
+    const isOfConnection = [SETTINGS, PING, GOAWAY].includes(frame.type)
+    const header = Buffer.alloc(FRAME_HEADER_BYTES)
+    header.writeUIntBE(frame.payload.length, 0, 3)
+    header[3] = frame.type
+    header[4] = frame.flags
+    header.writeUInt32BE(isOfConnection ? 0 : id, 5)
     await this.#flush()
+    await this.send(Buffer.concat([header, frame.payload]))
   }
 
   async #flush(): Promise<void> {

@@ -221,7 +221,6 @@ export class WireSocket extends Duplex {
       case 'stall':
         return false
       case 'headers':
-      case 'data':
       case 'frame':
         await this.sendFrame(action)
         return true

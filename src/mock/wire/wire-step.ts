@@ -2,6 +2,7 @@
 import { NO_BYTES } from '../../base/bytes/empty.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import { integerFrom } from '../../options.ts'
+import { DATA, FLAG_END_STREAM, SETTINGS } from '../../protocol/http2/constants.ts'
 
 /** In milliseconds. The runtime turns a longer delay into 1 ms. */
 export const LONGEST_DELAY: number = 2 ** 31 - 1
@@ -21,7 +22,6 @@ export type WireAction =
 /** A frame of HTTP/2, on the stream of the request. */
 export type WireFrame =
   | { readonly kind: 'headers'; readonly fields: readonly string[]; readonly endStream: boolean }
-  | { readonly kind: 'data'; readonly bytes: Uint8Array; readonly endStream: boolean }
   | { readonly kind: 'frame'; readonly type: number; readonly flags: number; readonly payload: Uint8Array }
 
 /** A piece of what the server sends, or an action. Strings are sent as UTF-8. */
@@ -57,11 +57,8 @@ export const mockWire = {
     endStream,
   }),
   /** HTTP/2: a DATA frame. */
-  data: (content: string | Uint8Array, endStream: boolean = false): WireAction => ({
-    kind: 'data',
-    bytes: Buffer.from(content as string),
-    endStream,
-  }),
+  data: (content: string | Uint8Array, endStream: boolean = false): WireAction =>
+    dataFrame(Buffer.from(content as string), endStream),
   /** HTTP/2: any frame, by the number of its type. */
   frame: (type: number, payload: Uint8Array = NO_BYTES, flags: number = 0): WireAction => ({
     kind: 'frame',
@@ -74,6 +71,10 @@ export const mockWire = {
 export function count(value: unknown, name: string, least: '>= 0' | '> 0' = '>= 0'): number {
   if (integerFrom(least === '> 0' ? 1 : 0)(value)) return value as number
   throw new InvalidArgumentError(`${name} must be a valid integer ${least}`)
+}
+
+export function dataFrame(payload: Uint8Array, endStream: boolean): WireFrame {
+  return { kind: 'frame', type: DATA, flags: endStream ? FLAG_END_STREAM : 0, payload }
 }
 
 /** How a server can fail. */
@@ -101,7 +102,7 @@ const STALL = mockWire.stall()
 /** The first half of a frame header. */
 const HALF_FRAME = Buffer.from([0, 0, 20, 1])
 /** RFC 9113 §6.5.1: a SETTINGS frame whose length is not a multiple of six. */
-const BAD_FRAME = mockWire.frame(4, Buffer.alloc(5))
+const BAD_FRAME = mockWire.frame(SETTINGS, Buffer.alloc(5))
 const BAD_CHUNK = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nnot a size\r\n'
 
 /** The script of each, by protocol. */
