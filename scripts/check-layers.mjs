@@ -36,8 +36,9 @@ const ON_DISPATCH = [
 
 const RULES = [
   { files: /^cli\//, may: ['index.ts', 'base/node/whole-file.ts', 'base/text/secret-names.ts'] },
-  { files: /^(index|surface|interceptors|ventuno)\.ts$/, may: [''] },
+  { files: /^(index|surface(-[a-z-]+)?|interceptors|ventuno)\.ts$/, may: [''] },
   { files: /^install\.ts$/, may: ['fetch/', 'websocket/', 'event-source/', 'web/'] },
+  { files: /^late\.ts$/, may: [] },
   { files: /^errors\.ts$/, may: ['base/object/kind.ts'] },
   { files: /^options\.ts$/, may: ['errors.ts', 'base/object/own-options.ts'] },
   { files: /^(diagnostics|debug)\.ts$/, may: [] },

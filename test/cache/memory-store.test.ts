@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { describe, test } from 'node:test'
 import { MemoryCacheStore, type MemoryCacheStoreOptions } from '../../src/cache/store/memory-store.ts'
-import { cacheStores } from '../../src/cache/store/stores.ts'
+import { cacheStores } from '../../src/index.ts'
 import { storeSuite, value } from './store-suite.ts'
 import { installDate } from './support.ts'
 

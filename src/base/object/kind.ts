@@ -3,8 +3,11 @@
  * the class of another. A process has several when the package is both imported and required, or bundled.
  */
 
-/** Class → its registry symbol. A user's subclass has no entry and gets the ordinary prototype check. */
-const kinds = new WeakMap<object, symbol>()
+/**
+ * Own member of a class: its registry symbol. A user's subclass has none and gets the ordinary prototype check.
+ * It is a member, so that one that stands in for the class (`late.ts`) has it, too.
+ */
+const KIND = Symbol('kind')
 
 /**
  * Registers a class under the key of its symbol. Its `name` is set here as well: bundlers and minifiers
@@ -16,7 +19,7 @@ export function defineKind(
   className: string = key.slice(key.lastIndexOf('.') + 1),
 ): void {
   const kind = Symbol.for(key)
-  kinds.set(kindClass, kind)
+  Object.defineProperty(kindClass, KIND, { value: kind })
   Object.defineProperty(kindClass, 'name', { value: className, configurable: true })
   Object.defineProperty(kindClass.prototype, kind, { value: true })
   Object.defineProperty(kindClass, Symbol.hasInstance, {
@@ -32,12 +35,12 @@ function hasInstance(this: object, value: unknown): boolean {
 }
 
 /** Whether the class is one of this copy of the library. */
-export function isKind(value: object): boolean {
-  return kinds.has(value)
+export function isKind(value: unknown): boolean {
+  return typeof value === 'function' && Object.hasOwn(value, KIND)
 }
 
 export function isInstance(kindClass: object, value: unknown): boolean {
-  const kind = kinds.get(kindClass)
-  if (kind === undefined) return Function.prototype[Symbol.hasInstance].call(kindClass, value)
+  if (!isKind(kindClass)) return Function.prototype[Symbol.hasInstance].call(kindClass, value)
+  const kind = (kindClass as Record<symbol, symbol>)[KIND] as symbol
   return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[kind] === true
 }

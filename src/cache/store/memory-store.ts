@@ -1,6 +1,8 @@
 /** A store in the memory of the process. */
+
 import { EventEmitter } from 'node:events'
 import type { Writable } from 'node:stream'
+import { defineKind } from '../../base/object/kind.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { varyMatches, varyText } from '../rules/vary.ts'
 import type { CacheGetResult, CacheKey, CacheValue, WholeEntry, WholeStore } from './cache-store.ts'
@@ -177,6 +179,8 @@ export class MemoryCacheStore extends EventEmitter implements WholeStore {
     })
   }
 }
+
+defineKind(MemoryCacheStore, 'ventuno.MemoryCacheStore')
 
 /** The newest that fits (RFC 9111 §4.1). */
 function find(list: readonly Kept[], key: CacheKey): Kept | undefined {

@@ -8,9 +8,11 @@
  * is removed. Those of other processes do not. Long bodies are stored in parts under a name that is used
  * once. The response itself comes last, in one write: readers see all of the old one or all of the new one.
  */
+
 import { Buffer } from 'node:buffer'
 import type { Writable } from 'node:stream'
 import { loadCrypto } from '../../base/node/lazy-modules.ts'
+import { defineKind } from '../../base/object/kind.ts'
 import { DAY } from '../rules/freshness.ts'
 import { varyMatches, varyText, varyValues } from '../rules/vary.ts'
 import type { CacheGetResult, CacheKey, CacheStore, CacheValue } from './cache-store.ts'
@@ -178,6 +180,8 @@ export class RedisCacheStore implements CacheStore {
     return this.#prefix + hash(urlOf(key))
   }
 }
+
+defineKind(RedisCacheStore, 'ventuno.RedisCacheStore')
 
 function entryKey(url: string, index: Index, key: CacheKey): string {
   const variant = varyText(varyValues(index.names, key.headers ?? {}))

@@ -1,4 +1,5 @@
 /** A store in an SQLite database of the runtime, which several processes may share. */
+
 import type { Buffer } from 'node:buffer'
 import type { Writable } from 'node:stream'
 import {
@@ -9,6 +10,7 @@ import {
   type SqliteStatement,
   type SqliteValue,
 } from '../../base/node/lazy-modules.ts'
+import { defineKind } from '../../base/object/kind.ts'
 import { NotSupportedError } from '../../errors.ts'
 import { codeOf } from '../../relay/error-facts.ts'
 import { varyMatches, varyText } from '../rules/vary.ts'
@@ -273,6 +275,8 @@ export class SqliteCacheStore implements WholeStore {
     return statement
   }
 }
+
+defineKind(SqliteCacheStore, 'ventuno.SqliteCacheStore')
 
 /** Opens the database, and makes the table unless it is there: without a lock then. */
 function open(sqlite: SqliteModule, location: string): SqliteDatabase {
