@@ -1,13 +1,27 @@
-// Builds the code of the package after tsc has written its declarations (`npm run build` does both), once as ES
-// modules for `import` and once as CommonJS for `require`. One file loads many times faster than its separate
-// modules. The cookie helpers are a separate file, and the entry has no code: no file has side effects (`sideEffects`
-// in package.json), so a bundle that uses only the helpers does not contain a client.
+// Builds the code of the package after tsc has written its declarations (`npm run build` does both), twice:
+//
+// - For Node.js, as CommonJS, which `import` and `require` load alike, so that a process has one copy. The modules of
+//   `src` are put together in a few chunks (`chunks.mjs`), which load many times faster than separate modules. The entry
+//   loads the chunk with what most programs use. Of what the late chunks export it has stand-ins (`src/late.ts`), which
+//   load their chunk when they are first used.
+// - For bundlers and other runtimes, as ES modules without stand-ins. A bundle has only the chunks that the program
+//   needs: no file has side effects (`sideEffects` in package.json).
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { Plan } from './chunk-plan.mjs'
+import {
+  chunksOf,
+  fineChunksOf,
+  HTTP2,
+  membersOf,
+  moduleGraph,
+  NAMESPACES,
+  namesIn,
+  OBJECTS,
+} from './chunks.mjs'
 import { esbuildMarks } from './esbuild-marks.mjs'
-import { deleteFrom } from './source-map.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -22,44 +36,158 @@ const SETTINGS = {
   lineLimit: 120,
   legalComments: 'none',
   logLevel: 'warning',
+  outdir: 'dist',
+  write: false,
 }
 
-const ES_MODULE = { format: 'esm' }
+/** Only what is exported keeps its name: bundles are minified in any case. */
+const ES_MODULES = { format: 'esm', minifyIdentifiers: true }
 /** ES modules are strict; scripts need the directive. */
-const COMMON_JS = { format: 'cjs', banner: { js: "'use strict';" } }
+const COMMON_JS = { format: 'cjs', outExtension: { '.js': '.cjs' }, banner: { js: "'use strict';" } }
 
-const cookieNames = await exportsOf('src/cookies/api.ts')
-const surface = await exportsOf('src/index.ts')
-const clientNames = surface.filter((name) => name !== 'default' && !cookieNames.includes(name))
-const allNames = [...clientNames, ...cookieNames].sort()
-const client = `export { ${clientNames.join(', ')} } from './src/surface.ts'`
+/** What is exported, by the files in `src` that list it. All but the first are entries of the package. */
+const PARTS = [
+  'core',
+  'fetch',
+  'mock',
+  'cache',
+  'cookies',
+  'interceptors',
+  'proxy',
+  'websocket',
+  'event-source',
+]
 
-for (const [kind, extension, entry] of [
-  [ES_MODULE, 'js', moduleEntry],
-  [COMMON_JS, 'cjs', commonEntry],
-]) {
-  const cookies = external(/cookies\/api\.ts$/, `./cookies.${extension}`)
-  await bundle({ ...kind, entryPoints: ['src/cookies/api.ts'] }, `dist/cookies.${extension}`)
-  // For the source map, it is the entry.
-  const stdin = { contents: client, resolveDir: root, sourcefile: 'src/index.ts' }
-  await bundle({ ...kind, stdin, plugins: [cookies] }, `dist/client.${extension}`)
-  writeFileSync(join(root, `dist/index.${extension}`), entry())
-}
+const DEFAULT = `Object.defineProperty(module.exports, 'default', {
+  value: module.exports,
+  writable: true,
+  configurable: true,
+})
+`
 
-const library = external(/^\.\.\/index\.ts$/, '../index.js')
+const graph = await moduleGraph(root)
+const parts = new Map(PARTS.map((part) => [part, namesIn(graph, `src/surface-${part}.ts`)]))
+const publicNames = new Map([...parts.values()].flatMap((names) => [...names]))
+publicNames.set('install', 'src/install.ts')
+/** The entries of the package, with the names that each exports. */
+const entries = [...parts, ['index', publicNames]]
+  .filter(([name]) => name !== 'core')
+  .map(([name, exported]) => [name, [...exported.keys()].sort()])
+
+await buildForNode()
+await buildForBundlers()
 // At the same depth in the package as its source, since it reads the manifest. Its first line (`#!…`) is kept.
-await bundle({ ...ES_MODULE, entryPoints: ['src/cli/main.ts'], plugins: [library] }, 'dist/cli/main.js')
+await bundle({
+  format: 'esm',
+  entryPoints: { 'cli/main': 'src/cli/main.ts' },
+  splitting: true,
+  chunkNames: 'cli/[name]-[hash]',
+  plugins: [external(/^\.\.\/index\.ts$/, '../index.js')],
+})
 chmodSync(join(root, 'dist/cli/main.js'), 0o755)
 
-/** All names, re-exported from their files, and together as the default export. */
-function moduleEntry() {
-  return `import ${list(clientNames)} from './client.js'
-import ${list(cookieNames)} from './cookies.js'
+async function buildForNode() {
+  const plan = new Plan(graph, publicNames, chunksOf(graph))
+  for (const chunk of plan.chunks) await buildChunk(plan, chunk, COMMON_JS, commonReference)
+  const late = [...publicNames.keys()].filter((name) => plan.isLate(name)).sort()
+  await bundleText('late', standInsFor(plan, late), { ...COMMON_JS, external: ['./*.cjs'] })
+  for (const [name, names] of entries) {
+    writeFileSync(join(root, `dist/${name}.cjs`), commonEntry(plan, names))
+    writeFileSync(join(root, `dist/${name}.js`), moduleEntry(name, names))
+  }
+}
 
-export ${list(allNames)}
+async function buildForBundlers() {
+  const plan = new Plan(graph, publicNames, fineChunksOf(graph))
+  for (const chunk of plan.chunks) await buildChunk(plan, chunk, ES_MODULES, moduleReference)
+  for (const [name, names] of entries)
+    writeFileSync(join(root, `dist/esm/${name}.js`), bundlersEntry(plan, names))
+}
 
-export default ${list(allNames)}
-`
+function buildChunk(plan, chunk, settings, reference) {
+  const lines = chunk.modules
+    .filter((module) => plan.exportsOf(module) !== undefined)
+    .map((module) => `export { ${aliases(plan.exportsOf(module))} } from './${module}'`)
+  for (const [name, module] of publicNames) {
+    if (name in NAMESPACES && plan.chunkOf(module) === chunk && !chunk.isLate) {
+      lines.push(`export * as ${name} from './${module}'`)
+    }
+  }
+  const plugins = [otherChunks(plan, chunk, reference)]
+  return bundleText(chunk.name, lines.join('\n'), { ...settings, plugins })
+}
+
+/** A chunk from the text of its entry. */
+function bundleText(name, contents, settings) {
+  const stdin = { contents, resolveDir: root, loader: 'ts' }
+  const folder = settings.format === 'esm' ? 'esm' : 'chunks'
+  return bundle({ ...settings, stdin, entryNames: `${folder}/${name}` })
+}
+
+/** Modules of other chunks come from those. */
+function otherChunks(plan, chunk, reference) {
+  return {
+    name: 'other chunks',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^\./ }, ({ path, resolveDir, namespace }) => {
+        if (namespace === 'chunk') return { path, external: true, sideEffects: false }
+        const module = relative(root, join(resolveDir, path)).replaceAll('\\', '/')
+        return plan.chunkOf(module) === chunk ? undefined : { path: module, namespace: 'chunk' }
+      })
+      onLoad({ filter: /.*/, namespace: 'chunk' }, ({ path }) => ({ contents: reference(plan, path, chunk) }))
+    },
+  }
+}
+
+/** The text of a module with the exports of one that is in another chunk, or with the stand-ins for them. */
+function commonReference(plan, module, from) {
+  const chunk = plan.chunkOf(module)
+  const isStandIn = chunk.isLate && !from.isLate
+  const names = [...plan.exportsOf(module)].filter(
+    ([name]) => !isStandIn || module === HTTP2 || publicNames.get(name) === module,
+  )
+  // In variables of the chunk: a member of what `require` returns would be looked up each time.
+  const variables = names.map(([name, unique]) => `${unique}: ${name}`)
+  return `const { ${variables} } = require('./${isStandIn ? 'late' : chunk.name}.cjs')
+export { ${names.map(([name]) => name)} }`
+}
+
+function moduleReference(plan, module) {
+  const names = [...plan.exportsOf(module)].map(([name, unique]) => `${unique} as ${name}`)
+  return `export { ${names} } from './${plan.chunkOf(module).name}.js'`
+}
+
+/** The text of the module with the stand-ins. */
+function standInsFor(plan, names) {
+  const lines = ["import { lateExports } from './src/late.ts'"]
+  const wanted = names.flatMap((name) =>
+    name in NAMESPACES ? [...membersOf(graph, name)] : [[name, publicNames.get(name)]],
+  )
+  wanted.push(['Http2Connection', HTTP2])
+  const variables = new Map()
+  for (const chunk of plan.chunks) {
+    const places = wanted.map(([name, module]) => plan.place(module, name))
+    const exported = places.filter((place) => place.chunk === chunk).map(({ exported }) => exported)
+    if (exported.length === 0) continue
+    variables.set(chunk, `late${variables.size}`)
+    const objects = exported.filter((name) => OBJECTS.includes(name))
+    const load = `() => require('./${chunk.name}.cjs'), ${JSON.stringify(objects)}`
+    lines.push(`const ${variables.get(chunk)} = lateExports(${JSON.stringify(exported)}, ${load})`)
+  }
+  const reference = (name, module) => {
+    const { chunk, exported } = plan.place(module, name)
+    return `${variables.get(chunk)}.${exported}`
+  }
+  for (const name of names) {
+    const members = name in NAMESPACES ? [...membersOf(graph, name)] : []
+    const value =
+      members.length > 0
+        ? `{ ${members.map(([member, module]) => `${member}: ${reference(member, module)}`)} }`
+        : reference(name, publicNames.get(name))
+    lines.push(`export const ${name} = ${value}`)
+  }
+  lines.push(`export const Http2Connection = ${reference('Http2Connection', HTTP2)}`)
+  return lines.join('\n')
 }
 
 /**
@@ -67,49 +195,80 @@ export default ${list(allNames)}
  * TypeScript and Babel returns this very object instead of a copy in which a replacement would go unnoticed. The
  * default export is the same object. It is not enumerable, so that a spread copies only the names.
  */
-function commonEntry() {
+function commonEntry(plan, names) {
+  const [late, eager] = [true, false].map((isLate) => names.filter((name) => plan.isLate(name) === isLate))
+  const requires = [
+    ['main', eager],
+    ['late', late],
+  ].map(([chunk, some]) =>
+    some.length > 0 ? `const ${list(some)} = require('./chunks/${chunk}.cjs')\n` : '',
+  )
   return `'use strict'
 
-const ${list(clientNames)} = require('./client.cjs')
-const ${list(cookieNames)} = require('./cookies.cjs')
-
-module.exports = ${list(allNames)}
+${requires.join('')}
+module.exports = ${list(names)}
 
 Object.defineProperty(module.exports, '__esModule', { value: true })
-Object.defineProperty(module.exports, 'default', {
-  value: module.exports,
-  writable: true,
-  configurable: true,
-})
-`
+${isWhole(names) ? DEFAULT : ''}`
+}
+
+/** Only the library as a whole has a default export. */
+function isWhole(names) {
+  return names.length === publicNames.size
+}
+
+/** The same for `import`. */
+function moduleEntry(file, names) {
+  return `import ventuno from './${file}.cjs'
+
+export const ${list(names)} = ventuno
+${isWhole(names) ? `\nexport default ${list(names)}\n` : ''}`
+}
+
+/** All names, re-exported from their chunks, and together as the default export. */
+function bundlersEntry(plan, names) {
+  const lines = names.map((name) => {
+    if (!(name in NAMESPACES) || plan.chunkOf(NAMESPACES[name]) !== undefined) {
+      const { name: chunk } = plan.chunkOf(publicNames.get(name))
+      return `import { ${name} } from './${chunk}.js'\n`
+    }
+    const members = [...membersOf(graph, name)].map(([member, module]) => ({
+      member,
+      ...plan.place(module, member),
+    }))
+    const imports = members.map(
+      ({ member, exported, chunk }) =>
+        `import { ${exported} as ${name}_${member} } from './${chunk.name}.js'\n`,
+    )
+    const object = members.map(({ member }) => `${member}: ${name}_${member}`)
+    return `${imports.join('')}const ${name} = { ${object.join(', ')} }\n`
+  })
+  return `${lines.join('')}
+export ${list(names)}
+${isWhole(names) ? `\nexport default ${list(names)}\n` : ''}`
 }
 
 function list(names) {
   return `{\n  ${names.join(',\n  ')},\n}`
 }
 
-/** The code, and its map, which names the files of `src`: the package has them once, for all maps. */
-async function bundle(options, outfile) {
-  const sourcemap = { sourcemap: 'linked', sourcesContent: false }
-  const { outputFiles } = await build({ ...SETTINGS, ...options, ...sourcemap, outfile, write: false })
-  const [mapFile, codeFile] = outputFiles
-  const { code, map } = deleteFrom(codeFile.text, JSON.parse(mapFile.text), esbuildMarks(codeFile.text))
-  mkdirSync(dirname(codeFile.path), { recursive: true })
-  writeFileSync(codeFile.path, code)
-  writeFileSync(mapFile.path, JSON.stringify(map))
-  console.log(`${outfile}: ${(code.length / 1024).toFixed(0)} KB`)
+function aliases(names) {
+  return [...names].map(([name, unique]) => `${name} as ${unique}`)
 }
 
-async function exportsOf(file) {
-  const { metafile } = await build({
-    ...SETTINGS,
-    ...ES_MODULE,
-    entryPoints: [file],
-    outfile: 'dist/index.js',
-    write: false,
-    metafile: true,
-  })
-  return metafile.outputs['dist/index.js'].exports
+async function bundle(options) {
+  const { outputFiles } = await build({ ...SETTINGS, ...options })
+  for (const { path, text } of outputFiles) {
+    let code = ''
+    let end = 0
+    for (const mark of esbuildMarks(text)) {
+      code += text.slice(end, mark.start)
+      end = mark.end
+    }
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, code + text.slice(end))
+    console.log(`${relative(root, path)}: ${(text.length / 1024).toFixed(0)} KB`)
+  }
 }
 
 /** Imports that match `filter` are not bundled but imported from another file of the package. */

@@ -34,14 +34,25 @@ writeFileSync(
   join(dist, 'index.d.ts'),
   `export * from './index.cjs';\nexport { ${DEFAULT_EXPORT} as default } from './${DEFAULT_EXPORT}.cjs';\n`,
 )
-// Tools that compare the declarations with the code do not look through `export *`.
-const entry = join(dist, 'index.d.cts')
-const names = readFileSync(join(dist, 'surface.d.cts'), 'utf8')
-writeFileSync(
-  entry,
-  readFileSync(entry, 'utf8').replace("export * from './surface.cjs';\n", () => names),
-)
+// Tools that compare the declarations with the code do not look through `export *`: the entry has the parts themselves.
+writeFileSync(join(dist, 'index.d.cts'), inlined('index'))
+for (const file of readdirSync(dist).filter((file) => file.startsWith('surface-'))) {
+  const part = file.slice(0, -'.d.cts'.length)
+  writeFileSync(join(dist, `${part}.d.ts`), `export * from './${part}.cjs';\n`)
+}
 console.log(`declarations: ${kept.size + 1} files`)
+
+/** The text of a file, with that of the lists in place of `export *`. */
+function inlined(name) {
+  const lines = readFileSync(join(dist, `${name}.d.cts`), 'utf8')
+    .trimEnd()
+    .split('\n')
+  const texts = lines.map((line) => {
+    const [, list] = /^export \* from '\.\/(surface.*)\.cjs';$/.exec(line) ?? []
+    return list === undefined ? line : inlined(list).trimEnd()
+  })
+  return `${texts.join('\n')}\n`
+}
 
 function keep(file) {
   if (kept.has(file)) return

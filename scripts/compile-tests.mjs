@@ -47,7 +47,7 @@ const TREES = {
   source: { folder: 'tests', together: true, library: null },
   // Each file for itself.
   coverage: { folder: 'coverage', together: false, library: null },
-  esm: { folder: 'esm', together: true, library: 'dist/index.js' },
+  esm: { folder: 'esm', together: true, library: 'dist/esm/index.js' },
   cjs: { folder: 'cjs', together: true, library: 'dist/index.cjs' },
 }
 

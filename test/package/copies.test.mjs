@@ -1,4 +1,4 @@
-// A process that both imports and requires the package has it twice: shared state must exist only once.
+// A process with a bundle beside the package has it twice: shared state must exist only once.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -14,7 +14,7 @@ import http2 from 'node:http2'
 import https from 'node:https'
 import { createRequire } from 'node:module'
 const required = createRequire(import.meta.url)('ventuno')
-const imported = await import('ventuno')
+const imported = await import('./node_modules/ventuno/dist/esm/index.js')
 assert.notEqual(required.Client, imported.Client)
 const pairs = [['imported', imported, required], ['required', required, imported]]
 const pem = (name) => readFileSync(process.env.CERTS + '/' + name + '.pem', 'utf8')
@@ -31,7 +31,7 @@ const answer = (request, response) => request.pipe(response)
 const report = (...words) => console.log(...words)
 `
 
-describe('a copy that was imported beside one that was required', () => {
+describe('the copy for bundlers beside the one for Node.js', () => {
   const { app } = usePackage({ after })
   const env = { ...process.env, CERTS: join(root, 'test', 'support', 'certs') }
   const script = (name, text) => runScript(app, `${name}.mjs`, PRELUDE + text, { env })
