@@ -19,19 +19,12 @@ import { type Dispatching, type HeldRequests, type Refusable, whenRefused } from
 import { toDispatchHandler } from './legacy-handler.ts'
 import { answerOlderCalls } from './older-calls.ts'
 
-const NEWER_METHODS = [
-  'onRequestQueued',
-  'onRequestStart',
-  'onBodySent',
-  'onRequestSent',
-  'onResponseStarted',
-  'onResponseStart',
-  'onResponseData',
-  'onResponseBytes',
-  'onResponseEnd',
-  'onRequestUpgrade',
-  'onResponseError',
-] as const
+type Hook = keyof DispatchHandler
+
+const NEWER_METHODS = (
+  'onRequestQueued onRequestStart onBodySent onRequestSent onResponseStarted onResponseStart ' +
+  'onResponseData onResponseBytes onResponseEnd onRequestUpgrade onResponseError'
+).split(' ') as Hook[]
 
 type AbortFunction = (reason?: unknown) => void
 type Call = (...args: never[]) => unknown
@@ -49,7 +42,7 @@ class EitherHandler {
 
   constructor(inner: DispatchHandler) {
     this.#inner = inner
-    const own = this as Partial<Record<(typeof NEWER_METHODS)[number], Call>>
+    const own = this as Partial<Record<Hook, Call>>
     for (const name of NEWER_METHODS) {
       if (typeof inner[name] === 'function') own[name] = (...args) => this.#forward(name, args)
     }
@@ -61,7 +54,7 @@ class EitherHandler {
     own.onRequestStart = start
   }
 
-  #forward(name: (typeof NEWER_METHODS)[number], args: unknown[]): unknown {
+  #forward(name: Hook, args: unknown[]): unknown {
     if (name === 'onRequestQueued') this.#abort = args[0] as AbortFunction
     if (typeof this.#state === 'object') return undefined
     if (name === 'onResponseError' || name === 'onRequestUpgrade') this.#state = 'settled'

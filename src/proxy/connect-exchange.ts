@@ -6,12 +6,12 @@ import type { Duplex } from 'node:stream'
 import { discardSocket } from '../base/node/discard-socket.ts'
 import { SocketError } from '../errors.ts'
 import { Attempt, type AttemptOwner } from '../relay/attempt.ts'
+import { KeptResponse } from '../relay/kept-response.ts'
 import type { Head } from '../relay/response-source.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
-import type { Refusal } from './proxy-error.ts'
+import { endOf, KEPT_BYTES, type Refusal } from './proxy-error.ts'
 import { readRefusal } from './refusal-reader.ts'
-import { RefusedResponse } from './refused-response.ts'
 
 export type ConnectOutcome =
   | { readonly is: 'tunnel'; readonly socket: Duplex }
@@ -29,7 +29,7 @@ export class ConnectExchange implements AttemptOwner {
   #interim = 0
   /** The socket or the response that brings a refusal. */
   #socket: Duplex | null = null
-  #response: RefusedResponse | null = null
+  #response: KeptResponse | null = null
 
   constructor(report: (outcome: ConnectOutcome) => void) {
     this.#report = report
@@ -59,7 +59,7 @@ export class ConnectExchange implements AttemptOwner {
   onStarted(): void {}
 
   onHead(attempt: Attempt, head: Head): void {
-    if (head.statusCode >= 200) this.#response ??= new RefusedResponse(head, () => attempt.abort())
+    if (head.statusCode >= 200) this.#response ??= new KeptResponse(head, KEPT_BYTES, () => attempt.abort())
     else if (++this.#interim > MOST_INTERIM_RESPONSES) attempt.abort(new SocketError('bad response'))
   }
 
@@ -68,7 +68,7 @@ export class ConnectExchange implements AttemptOwner {
   }
 
   onEnd(): void {
-    this.#settle({ is: 'refusal', refusal: this.#response!.end(), socket: null })
+    this.#settle({ is: 'refusal', refusal: endOf(this.#response!), socket: null })
   }
 
   onUpgrade(_attempt: Attempt, head: Head, socket: Duplex): void {

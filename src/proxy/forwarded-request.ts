@@ -7,6 +7,7 @@ import type { TargetCheckSettings } from '../net/target-check.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { Attempt } from '../relay/attempt.ts'
 import { HeldCall } from '../relay/held-call.ts'
+import { KeptResponse } from '../relay/kept-response.ts'
 import type { PendingSet } from '../relay/pending-set.ts'
 import { type Call, RelayedRequest } from '../relay/relayed-request.ts'
 import { replayOf } from '../relay/replay.ts'
@@ -17,9 +18,8 @@ import { describeError, shownPath } from '../request/error-context.ts'
 import { type FlatHeaders, flatHeaders } from '../request/headers-input.ts'
 import { describeUnsent } from '../request/unsent-error.ts'
 import { checkForward } from './forward-check.ts'
-import { type Refusal, refusedForward, withProxy } from './proxy-error.ts'
+import { endOf, KEPT_BYTES, type Refusal, refusedForward, withProxy } from './proxy-error.ts'
 import type { ProxyHop } from './proxy-hop.ts'
-import { RefusedResponse } from './refused-response.ts'
 import { MOST_TRIES } from './tunnel-attempt.ts'
 
 /** Where it goes. */
@@ -40,7 +40,7 @@ export interface Forwarding {
 export class ForwardedRequest extends RelayedRequest<Forwarding> {
   readonly #target: ForwardTarget
   /** Of the attempt that runs. */
-  #refused: RefusedResponse | null = null
+  #refused: KeptResponse | null = null
   #next = 0
   #tries = 0
   #hasNewToken = false
@@ -134,7 +134,8 @@ export class ForwardedRequest extends RelayedRequest<Forwarding> {
   override onHead(attempt: Attempt, head: Head): void {
     if (head.statusCode !== 407) super.onHead(attempt, head)
     else if (this.#refused === null) {
-      this.#refused = new RefusedResponse(head, () => this.downstream.contain(() => attempt.abort()))
+      const giveUp = (): void => this.downstream.contain(() => attempt.abort())
+      this.#refused = new KeptResponse(head, KEPT_BYTES, giveUp)
       attempt.resume()
     }
   }
@@ -146,7 +147,7 @@ export class ForwardedRequest extends RelayedRequest<Forwarding> {
 
   override onEnd(attempt: Attempt, trailers: HeaderObject): void {
     if (this.#refused === null) super.onEnd(attempt, trailers)
-    else this.#onRefused(attempt, this.#refused.end())
+    else this.#onRefused(attempt, endOf(this.#refused))
   }
 
   #onRefused(attempt: Attempt, refusal: Refusal): void {
@@ -187,10 +188,9 @@ export class ForwardedRequest extends RelayedRequest<Forwarding> {
   }
 
   override onFailed(attempt: Attempt, error: Error): void {
-    const refusal = this.#refused?.end()
+    const refusal = this.#refused === null ? null : endOf(this.#refused)
     const { aborted } = this.downstream
-    if (refusal !== undefined && !aborted) {
-      // The refusal counts, complete or not.
+    if (refusal !== null && !aborted) {
       this.#onRefused(attempt, refusal)
       return
     }

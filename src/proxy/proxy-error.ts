@@ -12,6 +12,7 @@ import {
   SocketError,
 } from '../errors.ts'
 import { codeOf } from '../relay/error-facts.ts'
+import type { KeptResponse } from '../relay/kept-response.ts'
 
 /** The response of a proxy that refused. */
 export interface Refusal {
@@ -19,6 +20,15 @@ export interface Refusal {
   readonly headers: Record<string, string | string[] | undefined>
   /** The beginning. */
   readonly body: string
+}
+
+/** An error keeps this much, enough for a page that gives the reason. */
+export const KEPT_BYTES = 4096
+
+/** A refusal that came as a response. It counts, complete or not. */
+export function endOf(response: KeptResponse): Refusal {
+  const { statusCode, headers } = response.head
+  return { statusCode, headers, body: response.end().toString() }
 }
 
 /** What the proxy has answered, if it has. */

@@ -8,9 +8,7 @@ import { ignoreError } from '../base/error/ignore-error.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { DiscardedBody } from '../relay/discarded-body.ts'
 import type { Head } from '../relay/response-source.ts'
-
-/** An error keeps this much, enough for a page that gives the reason. */
-export const KEPT_BYTES = 4096
+import { KEPT_BYTES } from './proxy-error.ts'
 
 /** Called once. `isReusable`: all of the content was read, and another request may follow. */
 export type OnRefusal = (body: Buffer, isReusable: boolean) => void

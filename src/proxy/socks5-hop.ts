@@ -54,14 +54,11 @@ export class Socks5Hop implements TunnelHop, Socks5Proxy {
       })
       return
     }
-    this.#dial(
-      target,
-      (error, socket) => {
-        if (error === null || error === undefined) callback(null, socket)
-        else callback(dialError(error, this.uri, this.#isSecure && details.reachedAt !== null), null)
-      },
-      details,
-    )
+    const onDialed: Parameters<ClientConnector>[1] = (error, socket) => {
+      if (error === null || error === undefined) callback(null, socket)
+      else callback(dialError(error, this.uri, this.#isSecure && details.reachedAt !== null), null)
+    }
+    this.#dial(target, onDialed, details)
   }
 
   onOver(socket: Duplex | null): void {

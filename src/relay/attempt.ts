@@ -17,7 +17,6 @@ import type { Head, ResponseSource } from './response-source.ts'
 
 type AbortFunction = (reason?: unknown) => void
 type BodySentHook = NonNullable<DispatchHandler['onBodySent']>
-type BytesHook = NonNullable<DispatchHandler['onResponseBytes']>
 
 /** What sends a request. */
 export type Send = (opts: DispatchOptions, handler: DispatchHandler) => boolean
@@ -32,8 +31,6 @@ export interface AttemptOwner {
   /** For each informational head and for the final one. */
   onHead(attempt: Attempt, head: Head): void
   onData(attempt: Attempt, chunk: Buffer): void
-  /** Instead of `onData`, for an owner that copies: see `DispatchHandler.onResponseBytes`. */
-  onBytes?(attempt: Attempt, memory: Buffer, start: number, end: number): void
   onEnd(attempt: Attempt, trailers: HeaderObject): void
   onUpgrade(attempt: Attempt, head: Head, socket: Duplex): void
   /**
@@ -75,22 +72,17 @@ export class Attempt implements DispatchHandler, ResponseSource {
   #paused = false
 
   /**
-   * @param owner Null for a subclass that is its own.
    * @param isQueueable Whether it can be given up while it waits in a queue. Default: if its progress is
    * wanted from there on.
    */
-  constructor(owner: AttemptOwner | null, progress: AttemptProgress | null, isQueueable?: boolean) {
-    this.#owner = owner ?? (this as unknown as AttemptOwner)
+  constructor(owner: AttemptOwner, progress: AttemptProgress | null, isQueueable?: boolean) {
+    this.#owner = owner
     this.#progress = progress
     this.#isQueueable = isQueueable ?? progress?.wantsQueued === true
   }
 
   get #isOpen(): boolean {
     return this.#state === 'waiting' || this.#state === 'responding'
-  }
-
-  get isOver(): boolean {
-    return this.#state === 'over'
   }
 
   /** What the layers below say about its response. */
@@ -122,7 +114,8 @@ export class Attempt implements DispatchHandler, ResponseSource {
     try {
       this.#abortBelow()
     } finally {
-      if (!this.isOver) this.onResponseError(null, new RequestAbortedError())
+      // Does nothing if the dispatcher has reported it.
+      this.onResponseError(null, new RequestAbortedError())
     }
   }
 
@@ -144,10 +137,10 @@ export class Attempt implements DispatchHandler, ResponseSource {
   }
 
   get onRequestQueued(): DispatchHandler['onRequestQueued'] {
-    return this.#isQueueable ? this.onQueued : undefined
+    return this.#isQueueable ? this.#onQueued : undefined
   }
 
-  protected onQueued(abort: AbortFunction): void {
+  #onQueued(abort: AbortFunction): void {
     // A layer below may send it again: the controller of the time before has no effect any more.
     this.controller = null
     this.#abortQueued = abort
@@ -197,14 +190,6 @@ export class Attempt implements DispatchHandler, ResponseSource {
 
   onResponseData(_controller: DispatchController, chunk: Buffer): void {
     if (this.#isOpen) this.#owner.onData(this, chunk)
-  }
-
-  get onResponseBytes(): BytesHook {
-    return (this.#owner.onBytes === undefined ? undefined : this.#onBytes) as BytesHook
-  }
-
-  #onBytes(_controller: DispatchController, memory: Buffer, start: number, end: number): void {
-    if (this.#isOpen) this.#owner.onBytes!(this, memory, start, end)
   }
 
   onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {

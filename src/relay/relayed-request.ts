@@ -7,6 +7,7 @@ import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { HeldRequests } from '../request/dispatching.ts'
+import type { OwnOrigin } from '../request/logical-origin.ts'
 import { Attempt, type AttemptOwner, type AttemptProgress, type Send } from './attempt.ts'
 import { Downstream } from './downstream.ts'
 import type { Head, ResponseSource } from './response-source.ts'
@@ -19,6 +20,8 @@ export interface Call {
   readonly dispatch: Send | null
   /** Where requests are listed that wait here, for the end of their dispatcher. */
   readonly held?: HeldRequests | undefined
+  /** The only origin that the dispatcher sends to: see `Interceptor`. */
+  readonly own?: OwnOrigin
 }
 
 export abstract class RelayedRequest<S = undefined> implements AttemptOwner, ResponseSource {
@@ -26,16 +29,18 @@ export abstract class RelayedRequest<S = undefined> implements AttemptOwner, Res
   protected opts: DispatchOptions
   protected readonly dispatch: Send | null
   protected readonly held: HeldRequests | undefined
+  protected readonly own: OwnOrigin
   protected readonly downstream: Downstream
   /** The one that runs, or the last one. */
   attempt!: Attempt
 
   constructor(call: Call, settings: S, downstream: Downstream = new Downstream(call.handler)) {
-    const { opts, dispatch, held } = call
+    const { opts, dispatch, held, own } = call
     this.settings = settings
     this.opts = opts
     this.dispatch = dispatch
     this.held = held
+    this.own = own
     this.downstream = downstream
   }
 

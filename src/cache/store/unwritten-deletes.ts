@@ -4,6 +4,7 @@
  * the store.
  */
 
+import { ignoreRejection } from '../../base/loop/stray-promise.ts'
 import { isThenable } from '../../base/loop/thenable.ts'
 import { clearTimer, startTimer } from '../../base/loop/timer.ts'
 import type { CacheKey, CacheValue } from './cache-store.ts'
@@ -98,8 +99,7 @@ export class UnwrittenDeletes {
 
   #try(key: CacheKey): void {
     try {
-      const done = this.delete(key)
-      if (isThenable(done)) done.catch(() => {})
+      ignoreRejection(this.delete(key))
     } catch {
       // Reported when it failed first.
     }

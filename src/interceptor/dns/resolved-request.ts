@@ -31,7 +31,7 @@ export interface NamedTarget {
 }
 
 /** The options are a copy. */
-export class ResolvedRequest extends RelayedRequest<NamedTarget> implements Waiter {
+export class ResolvedRequest extends RelayedRequest<NamedTarget> {
   readonly #queued: number = now()
   #state: HeldCall | Trial | 'started' = 'started'
   /** What `dispatch()` returns: a lookup may call back within it. */
@@ -48,29 +48,24 @@ export class ResolvedRequest extends RelayedRequest<NamedTarget> implements Wait
     }
     if (entry !== null) this.#sendTo(entry, null)
     else {
-      const leave = (): void => this.settings.resolver.leave(this.settings.destination, this)
+      const leave = (): void => this.settings.resolver.leave(this.settings.destination, this.#onLookup)
       const call = new HeldCall(this.opts, this.downstream, this.held, leave)
       this.#state = call
-      this.settings.resolver.lookUp(this.settings.destination, this)
+      this.settings.resolver.lookUp(this.settings.destination, this.#onLookup)
       if (this.#state === call) this.downstream.announce()
     }
     return this.#accepted
   }
 
-  onRecords(entry: DnsRecords | null): void {
-    this.#goOn(() => (entry === null ? this.#failUnknown() : this.#sendTo(entry, null)))
-  }
-
-  onLookupError(error: Error): void {
-    this.#goOn(() => this.#fail(this.settings.resolver.isForeign ? error : this.#described(error)))
-  }
-
-  /**
-   * The caller of a lookup's callback has nothing to do with this request: a handler that throws must not
-   * reach it.
-   */
-  #goOn(step: () => void): void {
-    if (this.#state instanceof HeldCall && this.#state.release()) this.downstream.contain(step)
+  readonly #onLookup: Waiter = (error, entry) => {
+    if (!(this.#state instanceof HeldCall && this.#state.release())) return
+    // The caller of a lookup's callback has nothing to do with this request: a handler that throws must not
+    // reach it.
+    this.downstream.contain(() => {
+      if (error) this.#fail(this.settings.resolver.isForeign ? error : this.#described(error))
+      else if (entry === null) this.#failUnknown()
+      else this.#sendTo(entry, null)
+    })
   }
 
   #described(error: Error): Error {

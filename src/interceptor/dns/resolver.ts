@@ -27,12 +27,8 @@ const LOOKUP_TIMEOUT = 10_000
 /** Milliseconds for which an address is left alone to which a connection failed. */
 const AVOIDED_FOR = 10_000
 
-/** Waits for a lookup. Its methods do not throw. */
-export interface Waiter {
-  /** Null if the name has no usable address. */
-  onRecords(entry: DnsRecords | null): void
-  onLookupError(error: Error): void
-}
+/** Waits for a lookup, and does not throw. Without an error or records, the name has no usable address. */
+export type Waiter = (error: Error | null | undefined, entry: DnsRecords | null) => void
 
 export class DnsResolver {
   readonly #settings: DnsSettings
@@ -113,10 +109,7 @@ export class DnsResolver {
     } catch (thrown) {
       problem = thrown as Error
     }
-    for (const waiter of waiters) {
-      if (problem) waiter.onLookupError(problem)
-      else waiter.onRecords(entry)
-    }
+    for (const waiter of waiters) waiter(problem, entry)
   }
 
   #store(hostname: string, addresses: unknown): DnsRecords | null {

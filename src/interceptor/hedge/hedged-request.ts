@@ -4,7 +4,6 @@
  */
 import type { Duplex } from 'node:stream'
 import { clearTimer, startTimer } from '../../base/loop/timer.ts'
-import type { OwnOrigin } from '../../dispatcher/compose.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { Attempt } from '../../relay/attempt.ts'
 import { HeldResponse } from '../../relay/held-response.ts'
@@ -21,7 +20,6 @@ import type { HedgeSettings } from './options.ts'
 const MAX_HELD = 65_536
 
 export class HedgedRequest extends RelayedRequest<HedgeSettings> {
-  readonly #own: OwnOrigin
   /**
    * Those that have not failed, in the order in which they began; each with its bad response, if it has
    * brought one.
@@ -34,11 +32,10 @@ export class HedgedRequest extends RelayedRequest<HedgeSettings> {
   #timer: ReturnType<typeof setTimeout> | null = null
   #sent = 0
 
-  constructor(call: Call, settings: HedgeSettings, own: OwnOrigin) {
+  constructor(call: Call, settings: HedgeSettings) {
     super(call, settings)
     this.downstream.source = this
-    this.#own = own
-    settings.budget?.onRequest(originKey(call.opts, own))
+    settings.budget?.onRequest(originKey(call.opts, call.own))
   }
 
   /** Dispatches the first attempt. Throws what the dispatcher throws. */
@@ -72,7 +69,7 @@ export class HedgedRequest extends RelayedRequest<HedgeSettings> {
 
   #onDelay(): void {
     const { budget } = this.settings
-    if (budget !== null && !budget.withdraw(originKey(this.opts, this.#own))) return
+    if (budget !== null && !budget.withdraw(originKey(this.opts, this.own))) return
     try {
       this.send()
     } catch {

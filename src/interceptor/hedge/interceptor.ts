@@ -15,7 +15,7 @@ export function hedge(options: HedgeOptions): Interceptor {
   const settings = readHedgeOptions(options)
   return ownInterceptor((dispatch, own) => (opts, handler) => {
     if (!isCall(opts, handler) || !isHedged(opts, settings)) return dispatch(opts, handler)
-    return new HedgedRequest({ opts: ownOptions(opts), handler, dispatch }, settings, own).start()
+    return new HedgedRequest({ opts: ownOptions(opts), handler, dispatch, own }, settings).start()
   })
 }
 

@@ -43,8 +43,8 @@ export class RedirectHandler extends ForwardingHandler {
       throw new InvalidArgumentError('handler must be an object')
     }
     const settings = readRedirectOptions({ ...ownMembers(opts), maxRedirections })
-    const call = { opts: withoutLimit(opts), handler: toDispatchHandler(handler), dispatch }
-    super(new RedirectedRequest(call, settings, own).begin())
+    const call = { opts: withoutLimit(opts), handler: toDispatchHandler(handler), dispatch, own }
+    super(new RedirectedRequest(call, settings).begin())
   }
 }
 

@@ -25,7 +25,7 @@ export function redirect(options?: RedirectOptions | null): Interceptor {
     }
     // A dispatcher refuses a limit that it cannot apply.
     const sent = opts.maxRedirections === undefined ? opts : withoutLimit(opts)
-    return new RedirectedRequest({ opts: sent, handler, dispatch }, settings, own).send()
+    return new RedirectedRequest({ opts: sent, handler, dispatch, own }, settings).send()
   })
 }
 

@@ -60,6 +60,8 @@ const OF_REQUEST = {
   ),
 }
 
+const NAMES = Object.keys(OF_REQUEST) as (keyof typeof OF_REQUEST)[]
+
 const OPTIONS: OptionTable<RedirectSettings> = {
   allow: option<AllowRedirect | null>(null, isFunction, 'allow must be a function'),
   ...(OF_REQUEST as OptionTable<Omit<RedirectSettings, 'allow'>>),
@@ -84,14 +86,8 @@ export function readRedirectOptions(options: RedirectOptions | null | undefined)
 
 /** The settings of one request: the same object where the request has no options for this interceptor. */
 export function settingsOf(settings: RedirectSettings, opts: DispatchOptions): RedirectSettings {
-  const hasNone =
-    opts.maxRedirections === undefined &&
-    opts.throwOnMaxRedirect === undefined &&
-    opts.stripHeadersOnRedirect === undefined &&
-    opts.stripHeadersOnCrossOriginRedirect === undefined
-  if (hasNone) return settings
-  const own = Object.entries<Option<unknown>>(OF_REQUEST)
-    .filter(([name]) => opts[name as keyof typeof OF_REQUEST] !== undefined)
-    .map(([name, row]) => [name, readOption(name, opts[name as keyof typeof OF_REQUEST], row)])
-  return { ...settings, ...Object.fromEntries(own) }
+  if (NAMES.every((name) => opts[name] === undefined)) return settings
+  const own = NAMES.filter((name) => opts[name] !== undefined)
+  const read = own.map((name) => [name, readOption(name, opts[name], OF_REQUEST[name] as Option<unknown>)])
+  return { ...settings, ...Object.fromEntries(read) }
 }

@@ -4,12 +4,11 @@
  */
 import type { Duplex } from 'node:stream'
 import { ignoreRejection } from '../../base/loop/stray-promise.ts'
-import type { OwnOrigin } from '../../dispatcher/compose.ts'
 import { InvalidArgumentError, MaxRedirectsError } from '../../errors.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { Attempt } from '../../relay/attempt.ts'
 import { DiscardedBody } from '../../relay/discarded-body.ts'
-import { type Call, RelayedRequest } from '../../relay/relayed-request.ts'
+import { RelayedRequest } from '../../relay/relayed-request.ts'
 import { replayOf } from '../../relay/replay.ts'
 import {
   type Followed,
@@ -32,20 +31,13 @@ interface Next {
 }
 
 export class RedirectedRequest extends RelayedRequest<RedirectSettings> {
-  readonly #own: OwnOrigin
   /** All requests so far. */
-  #requests: readonly Visited[]
+  #requests: readonly Visited[] = [visited(this.opts, this.own)]
   #followed: readonly FollowedRedirect[] = NONE_FOLLOWED
   /** Of the dispatcher below. */
   #context: unknown = null
   /** The attempt was answered with a redirect, and this is left to read of its body. */
   #redirect: { readonly next: Next; readonly body: DiscardedBody } | null = null
-
-  constructor(call: Call, settings: RedirectSettings, own: OwnOrigin) {
-    super(call, settings)
-    this.#own = own
-    this.#requests = [visited(call.opts, own)]
-  }
 
   override onStarted({ controller }: Attempt, context: unknown): void {
     this.#context = context
@@ -82,7 +74,7 @@ export class RedirectedRequest extends RelayedRequest<RedirectSettings> {
       return null
     }
     const to = targetOf(location, from)
-    if (this.#own !== undefined && to.origin !== from.origin) throw elsewhere(to.origin)
+    if (this.own !== undefined && to.origin !== from.origin) throw elsewhere(to.origin)
     if (!this.#allows(to, from, statusCode)) return null
     const after: FollowedRedirect = { statusCode, headers, responseTime: Date.now(), to }
     return { opts: nextRequest(opts, statusCode, from, to, this.settings), after }
@@ -127,7 +119,7 @@ export class RedirectedRequest extends RelayedRequest<RedirectSettings> {
     this.#redirect = null
     this.opts = opts
     this.#followed = [...this.#followed, after]
-    this.#requests = [...this.#requests, visited(opts, this.#own)]
+    this.#requests = [...this.#requests, visited(opts, this.own)]
     try {
       this.begin(this.downstream, true).send(this.dispatch!, opts)
     } catch (error) {

@@ -1,11 +1,10 @@
 /** `interceptors.responseError`: a status of 400 or above fails the request. */
-import { BodyBytes } from '../../base/bytes/body-bytes.ts'
 import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { ResponseError } from '../../errors.ts'
 import { integerFrom, option, orAny, readLoosely } from '../../options.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { Attempt } from '../../relay/attempt.ts'
-import { DiscardedBody } from '../../relay/discarded-body.ts'
+import { KeptResponse } from '../../relay/kept-response.ts'
 import { RelayedRequest } from '../../relay/relayed-request.ts'
 import type { Head } from '../../relay/response-source.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
@@ -40,61 +39,42 @@ export function responseError(options?: ResponseErrorOptions | null): Intercepto
   )
 }
 
-interface Collecting {
-  readonly head: Head
-  readonly body: BodyBytes
-  /** Bytes received. */
-  size: number
-  /** What is left of the body, and of the time for it. */
-  readonly rest: DiscardedBody
-}
-
 /** `settings`: the most bytes of body that the error has. */
 class CheckedRequest extends RelayedRequest<number> {
   /** The response is an error, and this has come of it. */
-  #collecting: Collecting | null = null
+  #kept: KeptResponse | null = null
 
   override onHead(attempt: Attempt, head: Head): void {
     if (head.statusCode < 400) {
       super.onHead(attempt, head)
       return
     }
-    const rest = new DiscardedBody(() => {
+    this.#kept = new KeptResponse(head, this.settings, () => {
       this.downstream.contain(() => this.#fail(true))
       attempt.abort()
-    }, this.settings)
-    this.#collecting = { head, body: BodyBytes.none(), size: 0, rest }
-    rest.begin(null, true)
+    })
   }
 
   override onData(attempt: Attempt, chunk: Buffer): void {
-    const collecting = this.#collecting
-    if (collecting === null) {
-      super.onData(attempt, chunk)
-      return
-    }
-    const room = this.settings - collecting.size
-    if (room > 0) collecting.body.add(room < chunk.length ? chunk.subarray(0, room) : chunk)
-    collecting.size += chunk.length
-    collecting.rest.take(chunk.length)
+    if (this.#kept === null) super.onData(attempt, chunk)
+    else this.#kept.take(chunk)
   }
 
   override onEnd(attempt: Attempt, trailers: HeaderObject): void {
-    if (this.#collecting === null) super.onEnd(attempt, trailers)
+    if (this.#kept === null) super.onEnd(attempt, trailers)
     else this.#fail(false)
   }
 
   protected override onOver(): void {
-    this.#collecting?.rest.stop()
+    this.#kept?.end()
   }
 
   /** `isCutOff`: too much has come, or it comes too slowly. The caller gets what there is. */
   #fail(isCutOff: boolean): void {
-    const { head, body: kept, size, rest } = this.#collecting!
-    const { statusCode, headers } = head
-    rest.stop()
-    const bodyTruncated = isCutOff || size > this.settings
-    const body = bodyValue(Buffer.from(kept.own().buffer), headers, bodyTruncated)
+    const kept = this.#kept!
+    const { statusCode, headers } = kept.head
+    const bodyTruncated = isCutOff || kept.isTruncated
+    const body = bodyValue(kept.end(), headers, bodyTruncated)
     const error = new ResponseError('Response Error', statusCode, { headers, body, bodyTruncated })
     this.downstream.fail(described(error, this.opts))
   }

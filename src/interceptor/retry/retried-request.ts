@@ -48,7 +48,7 @@ const SETTLED: State = { at: 'settled' }
 export class RetriedRequest extends RelayedRequest<RetrySettings> implements Refusable {
   readonly #open: RetriedRequests | undefined
   /** Only if there is a deadline. */
-  readonly #startedAt: number
+  readonly #startedAt = this.settings.deadline === null ? 0 : now()
   readonly #failed = new FailedAttempts()
   #state: State = RUNNING
   /** Null until a final head was passed on. */
@@ -57,7 +57,6 @@ export class RetriedRequest extends RelayedRequest<RetrySettings> implements Ref
   constructor(call: Call, settings: RetrySettings, open?: RetriedRequests) {
     super(call, settings)
     this.#open = open
-    this.#startedAt = settings.deadline === null ? 0 : now()
     this.begin()
     settings.budget?.onRequest(originKey(call.opts, settings.ownOrigin))
   }

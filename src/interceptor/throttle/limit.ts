@@ -35,8 +35,8 @@ export interface LimitHost {
   enqueue(limit: Limit): void
   /** Sends what can go. */
   run(): void
-  onSent(): void
-  onReleased(): void
+  /** Requests of all limits that run. */
+  running: number
   /** The limit may have become idle. */
   onQuiet(limit: Limit): void
 }
@@ -114,7 +114,7 @@ export class Limit implements Linked<Limit> {
     this.#running++
     this.#bucket.take()
     if (this.#rate !== null) request.sentAt = this.#host.time()
-    this.#host.onSent()
+    this.#host.running++
   }
 
   /** The request waits; `advance()` may send it. */
@@ -208,7 +208,7 @@ export class Limit implements Linked<Limit> {
   release(wasSent: boolean): void {
     this.#running--
     if (!wasSent) this.#bucket.giveBack()
-    this.#host.onReleased()
+    this.#host.running--
   }
 
   /** After a release, when the handler knows of it: the next request may go. */

@@ -21,7 +21,7 @@ export class Throttle implements LimitHost {
   readonly #idle: LinkedList<Limit> = new LinkedList()
   /** Limits with a request that could go, in turn. */
   readonly #queue: RingQueue<Limit> = new RingQueue()
-  #running = 0
+  running = 0
   #isRunningQueue = false
   #latestAlarm = 0
 
@@ -56,7 +56,7 @@ export class Throttle implements LimitHost {
 
   /** Whether a request may go without passing by another key. */
   get #hasRoom(): boolean {
-    return this.#running < this.#settings.totalConcurrency && this.#queue.size === 0
+    return this.running < this.#settings.totalConcurrency && this.#queue.size === 0
   }
 
   time(): number {
@@ -71,20 +71,12 @@ export class Throttle implements LimitHost {
     this.#queue.push(limit)
   }
 
-  onSent(): void {
-    this.#running++
-  }
-
-  onReleased(): void {
-    this.#running--
-  }
-
   /** Not from within itself: a dispatcher may fail a request at once, and the next one, and so on. */
   run(): void {
     if (this.#isRunningQueue) return
     this.#isRunningQueue = true
     try {
-      while (this.#running < this.#settings.totalConcurrency) {
+      while (this.running < this.#settings.totalConcurrency) {
         const limit = this.#queue.shift()
         if (limit === null) break
         limit.takeTurn()
