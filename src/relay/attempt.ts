@@ -85,6 +85,10 @@ export class Attempt implements DispatchHandler, ResponseSource {
     return this.#state === 'waiting' || this.#state === 'responding'
   }
 
+  get isOver(): boolean {
+    return this.#state === 'over'
+  }
+
   /** What the layers below say about its response. */
   get facts(): ResponseFacts {
     return this.controller === null ? NO_FACTS : responseFacts(this.controller)
