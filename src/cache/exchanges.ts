@@ -54,7 +54,7 @@ export class Exchanges {
     return `${key.method} ${this.#terms.of(opts)}`
   }
 
-  /** None waits for another that asks for the same, for a while. */
+  /** For a while, all requests for the same target are sent. */
   keepApart({ key }: RequestView): void {
     this.#apart.add(targetOf(key))
   }

@@ -75,7 +75,7 @@ class EitherHandler {
   /** What has settled by now stays as it is. */
   refuse(error: unknown, opts: DispatchOptions): void {
     if (this.#state !== 'open') return
-    // A request that is on its way tells the handler by itself.
+    // A request that was dispatched tells the handler by itself.
     this.#abort?.(error)
     if (this.#isSettled()) return
     this.#state = { refused: error }

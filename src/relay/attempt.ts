@@ -40,7 +40,7 @@ export interface AttemptOwner {
   onFailed(attempt: Attempt, error: Error): void
 }
 
-/** Learns how far the request is on its way out: a `Downstream`, or what stands for several. */
+/** Is told how far the request has got: a `Downstream`, or what stands for several. */
 export interface AttemptProgress {
   /** A dispatcher makes a function for each request that can be given up while it waits. */
   readonly wantsQueued: boolean
@@ -118,8 +118,7 @@ export class Attempt implements DispatchHandler, ResponseSource {
     try {
       this.#abortBelow()
     } finally {
-      // Does nothing if the dispatcher has reported it.
-      this.onResponseError(null, new RequestAbortedError())
+      if (!this.isOver) this.onResponseError(null, new RequestAbortedError())
     }
   }
 

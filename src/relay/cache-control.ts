@@ -1,7 +1,7 @@
 /**
  * Reads Cache-Control (RFC 9111 §5.2) of requests and responses. A shared cache must not serve one user's
  * page to another because a header was sloppy: a directive that restricts counts however badly it is written,
- * one that permits only if it is well-formed each time it comes, and a lifetime that cannot be read is none.
+ * one that permits only if it is well-formed each time it comes, and an unreadable lifetime counts as none.
  */
 import { trimmed } from './fields.ts'
 

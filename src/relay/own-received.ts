@@ -1,6 +1,6 @@
 /**
- * What comes with a head that is not the received one: a copy for one caller, a changed one, or one of the
- * cache.
+ * What a handler gets with a head that is not the received one: a copy for one caller, a changed one, or one
+ * that the cache made.
  */
 import type { Timings } from '../errors.ts'
 import { type HeaderObject, toBuffers } from '../protocol/header-block.ts'

@@ -3,7 +3,7 @@ import { destroyBodyOf } from '../request/body-source.ts'
 import { checkHandler, type DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 
-/** False for a handler without a method: the dispatcher below has the words for it. */
+/** False for a handler that lacks a method: the dispatcher reports the error. */
 export function isComplete(handler: DispatchHandler): boolean {
   try {
     checkHandler(handler, false)

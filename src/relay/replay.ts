@@ -15,7 +15,7 @@ export function replayOf(body: unknown): Replay {
   if (typeof body !== 'object' || body === null) return 'always'
   if (isStream(body)) {
     const { destroyed, readableDidRead } = body
-    // A stream of older make does not know whether it was read.
+    // A pre-streams2 emitter does not say whether it was read.
     return destroyed === true || readableDidRead !== false ? 'spent' : 'unread'
   }
   const { getReader, next, locked } = body as { getReader?: unknown; next?: unknown; locked?: unknown }

@@ -34,7 +34,7 @@ export interface RequestView {
   readonly storable: boolean
 }
 
-/** Null for options that the dispatcher will refuse: it has the words for that. `origin` is normalised. */
+/** Null for options that the dispatcher refuses: it reports what is wrong. `origin` is normalised. */
 export function viewRequest(opts: DispatchOptions, origin: string, storable: boolean): RequestView | null {
   const { method } = opts
   const path = readPath(opts)
@@ -80,7 +80,7 @@ function requestControl(headers: HeaderObject): CacheControlDirectives {
   return pragma?.toLowerCase().includes('no-cache') ? { 'no-cache': true } : NO_DIRECTIVES
 }
 
-/** Null if a name or value is none: the dispatcher refuses the request. */
+/** Null for an invalid name or value: the dispatcher refuses the request. */
 function readHeaders(given: unknown): HeaderObject | null {
   const headers: HeaderObject = {}
   let flat: FlatHeaders

@@ -37,7 +37,7 @@ export function entryAfterRedirects(
   // `host` does not go along to every hop, and another origin could plant a response here.
   if (!isPlainTarget(origin) || followed.some(({ to }) => to.origin !== sentOrigin(origin))) return null
   let { staleAt } = last
-  // Nobody noted when each request was sent: after the response before it.
+  // When each request was sent is not known: at the earliest after the response before it.
   let requestTime = askedAt
   const names = new Set(Object.keys(last.vary ?? {}))
   for (const redirect of followed) {

@@ -18,26 +18,18 @@ const SECONDS: ReadonlySet<string> = new Set(
   'max-age s-maxage stale-while-revalidate stale-if-error'.split(' '),
 )
 
-/** The first of `targets` that is valid; null if there is none, and Cache-Control counts. */
-function targetedControl(headers: HeaderObject, targets: readonly string[]): CacheControl | null {
-  for (const target of targets) {
-    const text = fieldText(headers, target)
-    const control = text === null ? null : readDictionary(text)
-    if (control !== null) return control
-  }
-  return null
-}
-
-/** What a response says about storing it. */
+/** What a response says about storing it: in the first of `targets` that is valid, or in Cache-Control. */
 export function controlOf(headers: HeaderObject, targets: readonly string[]): ControlFacts {
-  const targeted = targets.length === 0 ? null : targetedControl(headers, targets)
+  let targeted: CacheControl | null = null
+  for (const target of targets) targeted ??= readDictionary(fieldText(headers, target))
   const { directives, isMalformed, isForAllUsers } =
     targeted ?? readCacheControl(fieldLines(headers, 'cache-control'))
   return { control: directives, isTargeted: targeted !== null, isMalformed, isForAllUsers }
 }
 
-function readDictionary(text: string): CacheControl | null {
-  if (trimmed(text) === '') return null
+/** Null for a field that is absent, empty or invalid. */
+function readDictionary(text: string | null): CacheControl | null {
+  if (text === null || trimmed(text) === '') return null
   const directives: Record<string, true | number> = {}
   for (const member of splitList(text).members) {
     const match = MEMBER.exec(member)

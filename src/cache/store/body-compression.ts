@@ -29,7 +29,7 @@ export function compressed(blocks: readonly Buffer[], headers: HeaderObject, thr
     : { body, encoding: null }
 }
 
-/** Null for a coding that this runtime does not know, or bytes that are none. */
+/** Null for a coding that this runtime does not know, and for invalid bytes. */
 export function decompressed(bytes: Uint8Array, encoding: string | null): Buffer | null {
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (encoding === null) return body

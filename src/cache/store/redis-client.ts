@@ -35,7 +35,7 @@ export type RedisClient = KeyValueClient | IoRedisClient | NodeRedisClient
 /** Asks version 4 of the `redis` package for bytes, and version 5 by the type of a bulk string (`$`). */
 const AS_BYTES = { returnBuffers: true, typeMapping: { 36: Buffer } }
 
-/** Null for an object that is none of them. */
+/** Null for an object that is not one of these clients. */
 export function keyValueClient(client: unknown): KeyValueClient | null {
   if ((typeof client !== 'object' && typeof client !== 'function') || client === null) return null
   // `ioredis` has a sendCommand of another kind.

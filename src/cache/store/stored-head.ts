@@ -27,7 +27,7 @@ export function writeHead(value: CacheValue): string {
   return JSON.stringify(withBody(value, undefined))
 }
 
-/** Null for text that is none: another program may write to the same place. */
+/** Null for text that is not a stored response: another program may write to the same place. */
 export function readHead(text: string): CacheValue | null {
   try {
     const value = JSON.parse(text) as CacheValue

@@ -1,7 +1,7 @@
 /**
  * The body of a stored response that a store delivers as a stream. It is checked while it is read, when its
- * head has already been served: a part that is no bytes, or another length than the head announces, is an
- * error of the body.
+ * head has already been served: a part that is not bytes, or another length than the head announces, is
+ * an error of the body.
  */
 import { Buffer } from 'node:buffer'
 import type { Writable } from 'node:stream'

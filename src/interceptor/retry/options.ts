@@ -146,7 +146,7 @@ export const DEFAULT_ERROR_CODES: ReadonlySet<string> = new Set(
 )
 
 const isShare: Check = (value) => finiteFrom(0)(value) && (value as number) <= 1
-// Fewer than none: programs say so to switch retries off.
+// Programs switch retries off with -1.
 const isCount: Check = (value) => value === Number.POSITIVE_INFINITY || integerFrom(-1)(value)
 
 const OPTIONS: OptionTable<Omit<RetrySettings, 'budget' | 'ownOrigin'>> = {

@@ -203,7 +203,7 @@ export class RetriedRequest extends RelayedRequest<RetrySettings> implements Ref
     } else this.#refuse(refusal, head)
   }
 
-  /** The peer's continuation is not one: nothing of it may reach the handler. */
+  /** The answer does not continue the response: nothing of it may reach the handler. */
   #refuse(message: string, head: Head = { ...this.#response!.head, statusCode: 206 }): void {
     const error = statusError(message, head, this.#failed)
     this.#failed.add(error)

@@ -1,8 +1,8 @@
 /**
- * The rate that a server bears, found by trying: it grows by steps while responses come, and is cut when the
- * server refuses (additive increase, multiplicative decrease). The steps become small near the rate at which
- * the server last refused, so that most of that rate is used and few requests are refused. It has no clock:
- * callers give the time, in milliseconds.
+ * The rate that a server accepts, found by trying: it grows by steps while responses come, and is cut when
+ * the server refuses (additive increase, multiplicative decrease). The steps become small near the rate at
+ * which the server last refused, so that most of that rate is used and few requests are refused. It has no
+ * clock: callers give the time, in milliseconds.
  */
 
 /** Requests per second at the beginning, if there is no upper limit to begin with. */
@@ -11,7 +11,7 @@ const START = 10
 /** Requests per second that are always tried, to notice when the server accepts requests again. */
 const FLOOR = 0.1
 
-/** What remains of the rate that the server bore when it refused. */
+/** What remains of the rate at which the server refused. */
 const DECREASE = 0.9
 
 /** A single refusal halves the rate at most: it may be due to another client. */
@@ -44,8 +44,8 @@ const NEAR_STEP = 0.005
 const MAX_STEP = 0.001
 
 /**
- * The allowed rate grows up to this multiple of the rate that is used: what is not used is not known to be
- * borne.
+ * The allowed rate grows up to this multiple of the rate that is used: whether the server accepts more is not
+ * known.
  */
 const MOST_UNUSED = 2
 

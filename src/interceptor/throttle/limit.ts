@@ -180,7 +180,7 @@ export class Limit implements Linked<Limit> {
     this.#state = 'open'
   }
 
-  /** The head of a response shows whether the server bears the rate. */
+  /** The head of a response shows whether the server accepts the rate. */
   onHead(statusCode: number, headers: HeaderObject, request: LimitedRequest): void {
     const isRefusal = statusCode === 429 || statusCode === 503
     if (!isRefusal && (this.#rate === null || statusCode >= 500)) return

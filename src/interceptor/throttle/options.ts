@@ -33,7 +33,7 @@ export interface ThrottleOptions {
   burst?: number | null | undefined
   /** What the limits apply to: each origin, or each key that a function returns. Default: `'origin'`. */
   per?: 'origin' | ThrottleKey | null | undefined
-  /** Finds the rate that the server bears, up to `rate`. Default: false. */
+  /** Finds the rate that the server accepts, up to `rate`. Default: false. */
   adaptive?: boolean | null | undefined
   /** Most requests of a key that wait; others fail with a `ThrottledError`. Default: no limit. */
   maxQueue?: number | null | undefined

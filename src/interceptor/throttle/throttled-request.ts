@@ -1,4 +1,4 @@
-/** One request on its way through a throttle: waiting, if it has to → sent → over. */
+/** One request that a throttle limits: waiting, if it has to → sent → over. */
 import type { Duplex } from 'node:stream'
 import type { LinkedList } from '../../base/collection/linked-list.ts'
 import { ThrottledError } from '../../errors.ts'
