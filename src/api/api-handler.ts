@@ -19,7 +19,7 @@ import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { type Dispatching, whenRefused } from '../request/dispatching.ts'
 import { flatFields } from '../request/received-fields.ts'
 
-/** The options of all five methods, beside those of `dispatch`. */
+/** The options of all five methods, in addition to those of `dispatch`. */
 export interface ApiOptions<TOpaque = null> {
   /** Handed back with the result; a falsy value comes back as null. */
   opaque?: TOpaque | undefined
@@ -29,12 +29,12 @@ export interface ApiOptions<TOpaque = null> {
   responseHeaders?: 'raw' | null | undefined
 }
 
-/** Any object of the dispatcher; null if it has none. Typed as in undici, whose types leave out the null. */
+/** Any object that the dispatcher provides, or null. As in undici, the type leaves out the null. */
 export type RequestContext = object
 
 /**
- * Text by lower-case name; a field that came more than once is a list, which the types of undici leave out,
- * too.
+ * Text by lower-case name. A field that was sent more than once is a list; as in undici, the type leaves that
+ * out.
  */
 export type ReceivedTrailers = Record<string, string>
 
@@ -62,7 +62,7 @@ interface InfoListener<THeaders> {
   onInfo(info: InfoData<THeaders>): void
 }
 
-/** Called for an informational response. The type of a method, so that those written for undici fit. */
+/** Called for an informational response. Declared as a method, so that callbacks written for undici fit. */
 export type InfoCallback<THeaders = Record<string, string | string[]>> = InfoListener<THeaders>['onInfo']
 
 /** The options as a handler keeps them. */
@@ -77,7 +77,7 @@ export function checkSignal(signal: unknown): void {
   }
 }
 
-/** For the methods that answer with a response: those that answer with a socket send CONNECT themselves. */
+/** For the methods that answer with a response. Those that answer with a socket send CONNECT themselves. */
 export function checkResponseOptions(opts: { signal?: unknown; method?: unknown; onInfo?: unknown }): void {
   checkSignal(opts.signal)
   if (opts.method === 'CONNECT') throw new InvalidArgumentError('invalid method')
@@ -87,14 +87,14 @@ export function checkResponseOptions(opts: { signal?: unknown; method?: unknown;
 }
 
 /**
- * `ended`: the dispatcher is done with it. `failing`: given up from this side; the dispatcher is being asked
- * to abort.
+ * `ended`: the dispatcher has reported the end. `failing`: this side has given up, and the dispatcher is being
+ * asked to abort.
  */
 type State = 'open' | 'ended' | 'failing' | 'failed'
 
 export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, AbortTarget {
   protected readonly opts: HandledOptions<TOpaque>
-  /** The async context of the call, for functions of the caller; null if there are none. */
+  /** The async context of the call, for the caller's functions; null if there are none. */
   protected readonly resource: AsyncResource | null
   /** Of the attempt that runs now; null while the request waits. */
   protected controller: DispatchController | null = null
@@ -132,13 +132,13 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
     return this.#state === 'ended'
   }
 
-  /** A falsy value comes back as null, whatever its type says. */
+  /** Null for a falsy value, whatever its type says. */
   protected get opaque(): TOpaque {
     return (this.opts.opaque || null) as TOpaque
   }
 
   /**
-   * Response headers in the form that the caller asked for: an object, as declared, or the flat list of
+   * Response headers in the form that the caller asked for: an object, as declared, or a flat list for
    * `'raw'`.
    */
   protected present(headers: HeaderObject): HeaderObject {
@@ -164,7 +164,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
     }
   }
 
-  /** By a dispatcher that has returned a promise. */
+  /** Called for a dispatcher that returned a promise, if it rejects. */
   refuse(error: unknown): void {
     if (this.#state === 'open') this.fail(error)
   }
@@ -192,15 +192,15 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
     }
   }
 
-  /** Takes the listener off the signal. */
+  /** Stops listening to the signal. */
   protected release(): void {
     this.#link?.end()
     this.#link = null
   }
 
   /**
-   * Lets the signal go on working, but before long it no longer keeps this handler alive. Not at once: most
-   * bodies are read in the same turn of the loop, and a weak subscription costs more than the rest of it.
+   * The signal still aborts the request, but soon it no longer keeps this handler alive. Not at once: most
+   * bodies are read in the same turn of the loop, and a weak subscription is expensive.
    */
   protected loosen(): void {
     if (this.#link !== null) runtimeSetImmediate(ApiHandler.#loosen, this)
@@ -211,8 +211,8 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
   }
 
   /**
-   * Absent if the request cannot be given up while it waits, because a dispatcher makes a function for each
-   * that can.
+   * Undefined if nothing can abort the request while it waits: dispatchers create an abort function for each
+   * handler that has this method.
    */
   get onRequestQueued(): DispatchHandler['onRequestQueued'] {
     const isFixed = this.#link === null && this.#state === 'open' && !this.endsWhileQueued
@@ -224,7 +224,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
       abort(this.#error)
       return
     }
-    // A layer below may send again: the controller of the earlier attempt has no effect any more.
+    // A layer below may send the request again; the controller of the earlier attempt is then useless.
     this.controller = null
     this.#abortQueued = abort
   }
@@ -265,7 +265,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
     this.resource.runInAsyncScope(onInfo, null, { statusCode, headers: this.present(headers) })
   }
 
-  /** No more data for now. */
+  /** Asks the dispatcher to stop delivering data. */
   pause(): void {
     this.#paused = true
     this.controller?.pause()
@@ -278,7 +278,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
     this.controller?.resume()
   }
 
-  /** Whoever asks for a response has no use for the socket. An upgrade that is declined has a response. */
+  /** A caller that asked for a response cannot use a socket. A declined upgrade comes as a response. */
   onRequestUpgrade(
     _controller: DispatchController,
     _statusCode: number,
@@ -293,7 +293,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
     if (this.failed) return
     this.#state = 'ended'
     if (this.hasResponse) this.onFinalEnd(trailers)
-    // Nothing more can follow that would answer the caller.
+    // Nothing can follow that would answer the caller.
     else this.#end(new RequestAbortedError('Request aborted: the response has no head'))
   }
 
@@ -303,7 +303,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
 
   #end(error: unknown): void {
     if (this.#state === 'failed') return
-    // A dispatcher may report another error for an abort; the caller gets the reason of the abort.
+    // A dispatcher may report an abort with an error of its own; the caller gets the reason it gave.
     if (this.#state !== 'failing') this.#error = error
     this.#state = 'failed'
     this.release()

@@ -41,8 +41,8 @@ interface PipelineHandling<TOpaque> {
 }
 
 /**
- * Returns, at once, the stream whose data the Duplex yields. Such a type is compared like that of a method:
- * functions written for undici fit, whose types say that the body is more than a Readable.
+ * Synchronously returns the stream whose data the Duplex yields. The type is taken from a method, so that its
+ * parameter is compared in both directions: in undici's types the body is more than a Readable.
  */
 // biome-ignore lint/complexity/noBannedTypes: it adds nothing that could be called
 export type PipelineHandlerFunction<TOpaque = null> = PipelineHandling<TOpaque>['handle'] & Function
@@ -51,7 +51,7 @@ export type PipelineHandlerFunction<TOpaque = null> = PipelineHandling<TOpaque>[
 class RequestSide extends Readable {
   #written: ((error?: Error | null) => void) | null = null
 
-  /** Once destroyed (the server answered early, or the request failed) it discards what is written. */
+  /** After it was destroyed (the server answered early, or the request failed), writes are discarded. */
   send(chunk: Buffer, written: (error?: Error | null) => void): void {
     if (this.destroyed || this.push(chunk)) written()
     else this.#written = written
@@ -102,7 +102,7 @@ class ResponseSide extends Readable {
   }
 }
 
-/** The stream that the handler returned; only `on` is certain to be there. */
+/** The stream that the handler returned. Only `on` is guaranteed. */
 interface Yielded extends Pick<NodeJS.ReadableStream, 'on'> {
   pause?(): unknown
   resume?(): unknown
@@ -128,7 +128,7 @@ class PipelineDuplex extends Duplex {
     callback()
   }
 
-  /** Data for the caller; false when enough waits. */
+  /** Passes data to the caller. False if the source should pause. */
   yield(chunk: unknown): boolean {
     // Objects are counted, not measured.
     if (this.readableObjectMode) return this.push(chunk)
@@ -149,7 +149,7 @@ class PipelineDuplex extends Duplex {
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     const reason = error ?? (this.readableEnded ? null : new RequestAbortedError())
-    // A caller that destroys it without an error does not need to be informed.
+    // A caller that destroys it without an error need not listen for one.
     if (error === null) this.on('error', ignoreError)
     this.#handler.onDuplexDestroyed(reason)
     callback(reason)
@@ -172,7 +172,7 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> {
     if (typeof handle !== 'function') throw new InvalidArgumentError('invalid handler')
     checkResponseOptions(opts)
     this.#handle = handle
-    // Errors of the request body are those of the Duplex, which reports them.
+    // The Duplex reports the errors of the request body.
     this.request.on('error', ignoreError)
     this.duplex = new PipelineDuplex(this as PipelineHandler<unknown>, opts.objectMode === true)
   }
@@ -194,7 +194,7 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> {
 
   /** The Duplex is all that the caller has: its end is the end of the request and of the response. */
   onDuplexDestroyed(error: Error | null): void {
-    // Even if it ended well but early: the unread rest of the response would hold the connection.
+    // Even after a normal end: an unread rest of the response would block the connection.
     if (!this.isComplete) this.fail(error ?? new RequestAbortedError())
     this.#response?.destroy(error ?? undefined)
     if (this.#yielded?.destroyed === false) destroyQuietly(this.#yielded, error)
@@ -211,10 +211,10 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> {
     const response = new ResponseSide(() => this.resume())
     this.#response = response
     this.hasResponse = true
-    // A failure reaches the Duplex directly; a handler that does not listen must not crash the process.
+    // A failure goes to the Duplex; a handler that does not listen must not crash the process.
     response.on('error', (error) => duplex.destroy(error))
-    // Nor must a caller that does not listen to the Duplex from now on. Before the head the Duplex is the
-    // only answer, like a promise, and an error without a listener is an unhandled one.
+    // From now on, neither must a caller that does not listen to the Duplex. Before the head, an error without
+    // a listener is unhandled, as it would be with a promise.
     duplex.on('error', ignoreError)
     const yielded: unknown = this.resource.runInAsyncScope(this.#handle, null, {
       statusCode,

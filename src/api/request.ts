@@ -42,7 +42,7 @@ export interface RawRequestOptions<TOpaque = null> extends RequestOptionsOf<TOpa
 /** What `responseHeaders` may be. */
 export type HeadersForm = 'raw' | null | undefined
 
-/** One of two types: whether the headers are known to be a flat list. */
+/** `Raw` if the headers are known to be a flat list, else `Other`. */
 type ByForm<TForm, Raw, Other> = null extends TForm ? Other : undefined extends TForm ? Other : Raw
 
 /** Options by the form of headers that they ask for. */
@@ -63,9 +63,9 @@ export interface ResponseData<TOpaque = null> extends ResponseHead<TOpaque> {
   statusText: string
   /** Filled before the body ends. */
   trailers: ReceivedTrailers
-  /** To be consumed, dumped or destroyed. */
+  /** Must be consumed, dumped or destroyed. */
   body: BodyReadable
-  /** When each step happened; goes on filling until the body has ended. Null from other dispatchers. */
+  /** When each step happened; completed when the body has ended. Null from other dispatchers. */
   readonly timings: Timings | null
 }
 
@@ -76,9 +76,9 @@ export interface RawResponseData<TOpaque = null> extends Omit<ResponseData<TOpaq
 }
 
 /**
- * The response by the form of its headers. The compiler compares overloads with `any` for what is generic in
- * them: a response for that is `any`, since the types of undici say that `body.body` is never there, which no
- * type of ours fits.
+ * The response by the form of its headers. When the compiler compares overloads, it puts `any` in place of type
+ * parameters; the response is then `any`, too, because in undici's types `body.body` is `never`, which no type
+ * of ours matches.
  */
 export type ResponseDataOf<TOpaque, TForm extends HeadersForm> = 0 extends 1 & TOpaque
   ? // biome-ignore lint/suspicious/noExplicitAny: see above
@@ -104,9 +104,9 @@ class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource,
   readonly #reject: Reject
   /** Handed out with the final head, filled at the end. */
   #trailers: HeaderObject | null = null
-  /** Until it is read or destroyed. */
+  /** Null before the head, and after the body was read or destroyed. */
   #body: BodyReadable | null = null
-  /** The response until the caller has it. */
+  /** The response, until it is delivered. */
   #answer: ResponseData<TOpaque> | null = null
 
   constructor(opts: RequestOptions<TOpaque>, resolve: Resolve<ResponseData<TOpaque>>, reject: Reject) {
@@ -151,7 +151,7 @@ class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource,
   deliver(): void {
     const answer = this.#answer
     if (answer === null) return
-    // The caller may change what it gets.
+    // Read first: the caller may change the object.
     const { body } = answer
     this.#answer = null
     try {
@@ -163,7 +163,7 @@ class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource,
     if (this.controller === null) this.#unfollowSignal()
   }
 
-  /** A caller who gives up before the response was delivered does not get it any more. */
+  /** An abort before the delivery of the response rejects the promise. */
   protected override withdraw(reason: unknown): void {
     if (this.#answer !== null) {
       this.#answer = null
@@ -192,8 +192,7 @@ class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource,
   }
 
   /**
-   * A body that has arrived and is not read can still be aborted, but the signal alone must not keep it
-   * alive.
+   * A body that has arrived but was not read can still be aborted, but the signal alone must not keep it alive.
    */
   #unfollowSignal(): void {
     if (this.#body === null || this.#body.spent) this.release()

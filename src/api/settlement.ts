@@ -14,10 +14,10 @@ export interface FailedData<TOpaque> {
 export type Resolve<TData> = (data: TData) => void
 export type Reject = (error: unknown) => void
 
-/** Called once. The type of `data` describes it in the case of `error === null`. */
+/** Called once. `data` has this type if `error` is null. */
 export type ApiCallback<TData, TOpaque> = (error: Error | null, data: TData & FailedData<TOpaque>) => void
 
-/** What a method answers with. The times are not among its own properties, which programs copy and print. */
+/** The answer of a method. The timings are not an own property, because programs copy and print those. */
 export class Answered {
   readonly #timings: Timings | null
 
@@ -39,8 +39,8 @@ interface CommonOptions<TOpaque> {
 type Start<TData> = (resolve: Resolve<TData>, reject: Reject) => void
 
 /**
- * Runs `start` with a way to answer. The promise form is chosen only when the callback is undefined. An error
- * that `start` throws is about an argument: it is answered like any other failure, and the request body is
+ * Calls `start` with two functions that answer the caller. Without a callback, it returns a promise. An error
+ * that `start` throws is about an argument: it is reported like any other failure, and the request body is
  * destroyed.
  */
 export function answerWith<TData, TOpaque>(
@@ -75,7 +75,7 @@ export function answerWith<TData, TOpaque>(
     const failed = { opaque: opaque || null }
     start(
       (data) => resource.runInAsyncScope(report, null, null, data),
-      // Never inside the caller's own call, nor inside the dispatcher's.
+      // Never synchronously within a call of the caller or of the dispatcher.
       (error) => queueMicrotask(() => resource.runInAsyncScope(report, null, error, failed)),
     )
   } catch (error) {

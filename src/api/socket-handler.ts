@@ -15,7 +15,7 @@ import {
 } from './api-handler.ts'
 import type { Reject, Resolve } from './settlement.ts'
 
-/** An answer with its socket. */
+/** The response head, with its socket. */
 export interface SocketData<TOpaque> extends Omit<ResponseHead<TOpaque>, 'statusCode'> {
   /** Belongs to the caller. */
   socket: Duplex
@@ -24,8 +24,8 @@ export interface SocketData<TOpaque> extends Omit<ResponseHead<TOpaque>, 'status
 }
 
 /**
- * What the caller gets; null if the server has not agreed. The members of `head` are in the order that
- * callers see.
+ * What the caller gets; null if the server did not agree. The members of `head` are in the order in which they
+ * are printed.
  */
 type AnswerFrom<TOpaque, TData> = (
   timings: Timings | null | undefined,
@@ -74,7 +74,7 @@ export class SocketHandler<TOpaque, TData> extends ApiHandler<TOpaque> {
     const data = this.#answer(controller.timings, head)
     if (data === null) this.fail(new SocketError(this.#refusal, null))
     if (data === null || this.failed || this.hasResponse) {
-      // The caller has its answer already, and never gets this socket.
+      // The caller has been answered and does not get this socket.
       discardSocket(socket)
       return
     }

@@ -1,5 +1,5 @@
 /**
- * `stream()`: writes the response body to a Writable that the caller makes for it.
+ * `stream()`: writes the response body to a Writable that the caller creates for it.
  */
 import { AsyncResource } from 'node:async_hooks'
 import { finished } from 'node:stream'
@@ -39,10 +39,10 @@ export interface StreamOptions<TOpaque = null> extends DispatchOptions, ApiOptio
 /** The response head, as the factory sees it. */
 export interface StreamFactoryData<TOpaque = null> extends ResponseHead<TOpaque> {}
 
-/** Returns, at once, where the body is to go. */
+/** Synchronously returns the Writable for the body. */
 export type StreamFactory<TOpaque = null> = (data: StreamFactoryData<TOpaque>) => NodeJS.WritableStream
 
-/** Called once, with an error or when all was written. */
+/** Called once, with an error or when everything was written. */
 export type StreamCallback<TOpaque = null> = ApiCallback<StreamData<TOpaque>, TOpaque>
 
 /** A response whose body was written. */
@@ -57,7 +57,7 @@ export interface StreamData<TOpaque = null> {
 
 const StreamData = class extends Answered {}
 
-/** Any Writable; the optional members are those that only Node's own are sure to have. */
+/** Any Writable. Only Node's own are sure to have the optional members. */
 interface Target extends NodeJS.WritableStream {
   readonly readable?: boolean
   readonly destroyed?: boolean
@@ -113,7 +113,7 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
     else if (this.#target.write(chunk) === false) this.pause()
   }
 
-  /** The signal goes on working until the Writable has finished: it may never do so. */
+  /** The signal stays connected until the Writable has finished, which may never happen. */
   protected override onFinalEnd(trailers: HeaderObject): void {
     this.#rest?.stop()
     copyFields(this.#trailers, trailers)
@@ -121,7 +121,7 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
   }
 
   protected override withdraw(reason: unknown): void {
-    // All was written, and only its `close` is missing.
+    // Everything was written; only `close` is missing.
     if (this.#target?.writableFinished === true) this.#onFinished(this.#target, null)
     else super.withdraw(reason)
   }
@@ -131,7 +131,7 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
     const target = this.#target
     this.#target = null
     if (target?.destroyed === true && !this.#settled) {
-      // It has closed by itself, and whoever listens for that may have aborted: its own end is what happened.
+      // It closed by itself, and a listener may have aborted because of that. Its own error is the cause.
       this.#explained = { error }
       runtimeSetImmediate(() => this.#explain(error))
       return

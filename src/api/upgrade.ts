@@ -5,7 +5,7 @@ import type { ApiOptions } from './api-handler.ts'
 import { Answered, type ApiCallback, answerWith } from './settlement.ts'
 import { type SocketData, SocketHandler } from './socket-handler.ts'
 
-/** The protocol asked for when none is named, in the letter case that users of the interface expect. */
+/** Requested if the caller names no protocol; in the letter case of undici. */
 const DEFAULT_PROTOCOL = 'Websocket'
 
 /** HTTP/1.1 switches with 101 (RFC 9110 §15.2.2); extended CONNECT answers 200 (RFC 8441 §5). */

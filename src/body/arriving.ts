@@ -18,10 +18,10 @@ import { IdleReadable } from './idle-readable.ts'
 import { type BodySource, Incoming } from './incoming.ts'
 import { ANNOUNCED, advance, type BodyState, HELD, STREAMING, UNANNOUNCED } from './state.ts'
 
-/** Without a prototype, which could be polluted. Most bodies have the same. */
+/** Without a prototype, which could be polluted. Kept, because most bodies have the same limit. */
 let lastOptions: ReadableOptions = { __proto__: null, highWaterMark: 0 } as ReadableOptions
 
-/** None for the runtime's own limit: a stream looks for ten others in any that it is given. */
+/** Undefined for the runtime's own limit: a stream looks for ten more options in any object it gets. */
 function streamOptions(highWaterMark: number): ReadableOptions | undefined {
   if (highWaterMark === getDefaultHighWaterMark(false)) return undefined
   if (lastOptions.highWaterMark !== highWaterMark) {
@@ -40,7 +40,7 @@ export abstract class ArrivingBody extends IdleReadable {
    */
   readonly #incoming: Incoming
   #state: BodyState = HELD
-  /** Of the iterators that wait: resolved when something has arrived, or nothing will. */
+  /** What iterators wait for: resolved when something has arrived, or nothing more will. */
   #awaited: Deferred | null = null
 
   constructor(source: BodySource, highWaterMark: number) {
@@ -131,7 +131,7 @@ export abstract class ArrivingBody extends IdleReadable {
       this.noteRead()
       state.bytes.addLent(memory, start, end)
     } else if (this.#isHolding && size > 0) {
-      // A small piece is mostly all of the body; if it is not, it is copied once more.
+      // A small piece is usually the whole body. If it is not, it is copied once more.
       const announced = size <= MAX_SHARED || this.heldLength > 0 ? null : this.announced
       this.#incoming.addLent(memory, start, end, announced ?? 0)
       this.#onHeld()
@@ -156,7 +156,7 @@ export abstract class ArrivingBody extends IdleReadable {
   }
 
   /**
-   * The request failed. Any value is a reason, even one that a stream would not take for an error.
+   * The request failed. The reason may be any value, even one that a stream does not accept as an error.
    *
    * @internal
    */
@@ -194,7 +194,7 @@ export abstract class ArrivingBody extends IdleReadable {
     this.#wakeIterators()
   }
 
-  /** Without a consumer, as far as the state says: a stream that runs may have been read. */
+  /** Whether the state shows no consumer. A running stream may have been read all the same. */
   protected get isUntouched(): boolean {
     return this.#state.kind === 'held' || this.#state.kind === 'streaming'
   }
@@ -204,7 +204,7 @@ export abstract class ArrivingBody extends IdleReadable {
     return this.#state.kind === 'asked' || (this.isUntouched && !this.readableDidRead)
   }
 
-  /** All of it has arrived, and the stream does not have to run for it. */
+  /** All of it has arrived, and the stream does not run. */
   protected get isAtHand(): boolean {
     return this.#incoming.isComplete && !this.isRunning
   }
@@ -212,19 +212,19 @@ export abstract class ArrivingBody extends IdleReadable {
   protected override onRun(): void {
     const { kind } = this.#state
     if (kind === 'held' || kind === 'iterating') this.enterState(STREAMING)
-    // The iterator is a reader, though it listens only when it asks for more: without another one, `resume()`
-    // would drop what it has not taken.
+    // The iterator is a reader, although it listens only while it waits for more. Without a listener, `resume()`
+    // would drop what the iterator has not taken.
     if (kind === 'iterating') this.on('readable', readByIterator)
     for (const chunk of this.#incoming.chunks) this.push(ownBytes(chunk, 0, chunk.length))
     if (this.#incoming.isComplete) this.push(null)
   }
 
-  /** The iterator is not waited for any more. */
+  /** The stream no longer waits for the iterator. */
   protected forgetIterator(): void {
     this.removeListener('readable', readByIterator)
   }
 
-  /** Consumed. A stream that never ran announces it if that has a listener. */
+  /** The body is consumed. A stream that never ran emits its end only if somebody listens. */
   protected endBody(): void {
     this.enterState(UNANNOUNCED)
     this.#incoming.clear()
@@ -252,8 +252,8 @@ export abstract class ArrivingBody extends IdleReadable {
     const state = this.#state
     if (state.kind !== 'failed') return
     const report = (): void => {
-      // A listener is optional: all consumers get the reason, now or later. Added in the tick before that of
-      // the `error` event, so that `removeAllListeners` does not remove it.
+      // An `error` listener is optional, because every consumer gets the reason. This one is added in the tick
+      // before the event, so that `removeAllListeners` does not remove it.
       if (!state.isLoud) runtimeNextTick(() => this.on('error', ignoreError))
       callback(state.reason as Error)
     }
@@ -284,7 +284,7 @@ export abstract class ArrivingBody extends IdleReadable {
     this.#wakeIterators()
   }
 
-  /** What a listener of the data throws is reported to the process, and ends this body. */
+  /** An error thrown by a `data` listener becomes an uncaught exception, and ends this body. */
   #give(chunk: Buffer): boolean {
     try {
       return this.push(chunk)
@@ -295,14 +295,14 @@ export abstract class ArrivingBody extends IdleReadable {
     }
   }
 
-  /** The held bytes, which are read from now on. */
+  /** Takes the held bytes; they count as read. */
   protected takeHeld(): BodyBytes {
     const bytes = this.#incoming.take()
     if (bytes.size > 0) this.noteRead()
     return bytes
   }
 
-  /** The first of the held bytes, which are read from now on. */
+  /** Takes the first of the held bytes; they count as read. */
   protected shiftHeld(): Buffer | undefined {
     const chunk = this.#incoming.shift()
     if (chunk === undefined) return undefined
@@ -311,7 +311,7 @@ export abstract class ArrivingBody extends IdleReadable {
     return chunk
   }
 
-  /** Resolves when an iterator that found nothing has to look again. */
+  /** Resolves when an iterator that found nothing should look again. */
   protected nextArrival(): Promise<void> {
     this.#awaited ??= new Deferred()
     const { promise } = this.#awaited

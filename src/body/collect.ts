@@ -65,14 +65,14 @@ export function toBlob(bytes: BodyBytes, context: CollectContext): Blob {
   return new Blob([bytes.view()], { type: context.contentType })
 }
 
-/** The converted bytes; their memory may serve another body then. Throws what the conversion throws. */
+/** Converts the bytes and releases their memory. Throws what the conversion throws. */
 export function convertBytes<T>(bytes: BodyBytes, convert: Conversion<T>, context: CollectContext): T {
   const converted = convert(bytes, context)
   bytes.release()
   return converted
 }
 
-/** The caller of `text()` or a sibling, who waits for bytes that are still to arrive. */
+/** A caller of `text()` or a sibling that waits for more bytes. */
 export class Collector {
   readonly #convert: Conversion<unknown>
   readonly #resolve: (value: never) => void
@@ -88,7 +88,7 @@ export class Collector {
     this.fail = reject
   }
 
-  /** It reads the bytes, and keeps none of their memory. */
+  /** Whether the result does not use the memory of the bytes. */
   get isDecoding(): boolean {
     return this.#convert === toText || this.#convert === toJson
   }

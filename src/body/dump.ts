@@ -1,4 +1,4 @@
-/** Discarding a body: the limit, the wait for the end, and emptying a stream that runs. */
+/** Discards a body: its limit, the wait for the end, and emptying a running stream. */
 import type { Readable } from 'node:stream'
 import { AbortLink } from '../base/abort/abort-link.ts'
 import { destroyQuietly } from '../base/error/ignore-error.ts'
@@ -21,7 +21,7 @@ export function dumpLimit(opts: DumpOptions | undefined): number {
   return Number.isFinite(opts?.limit) && opts?.limit ? opts.limit : DEFAULT_DUMP_LIMIT
 }
 
-/** The signal of a dump; throws for a value of another kind, and the reason of a signal that has aborted. */
+/** The signal of a dump. Throws if it is no signal, and its reason if it is aborted. */
 export function dumpSignal(opts: DumpOptions | undefined): AbortSignal | null {
   const signal = opts?.signal ?? null
   if (signal !== null && (typeof signal !== 'object' || !('aborted' in signal))) {
@@ -32,8 +32,8 @@ export function dumpSignal(opts: DumpOptions | undefined): AbortSignal | null {
 }
 
 /**
- * Discards a body with `start` and resolves when it is closed; the signal, or the end of the time, destroys
- * it before.
+ * Discards a body with `start` and resolves when it is closed. The signal or the time limit may destroy it
+ * earlier.
  */
 export function dumped(
   body: Readable,

@@ -1,7 +1,7 @@
 /**
  * A Readable that does not run until it is streamed: running one costs more than ten times as much as
- * constructing it, and most bodies are collected without. Until then it holds nothing, and the answers that a
- * stream derives from its buffer and its events come from the subclass, which owns the bytes and the state.
+ * constructing it, and most bodies are collected without a running stream. Until then it buffers nothing, and
+ * the subclass, which owns the bytes and the state, answers what a stream would derive from its buffer.
  */
 import { Readable, type ReadableOptions } from 'node:stream'
 import { ownBytes } from '../base/bytes/own-bytes.ts'
@@ -30,8 +30,7 @@ export abstract class IdleReadable extends AccessorReadable {
   /** Bytes were taken without the stream. */
   #wasRead = false
   /**
-   * A listener was added at some time: without one, `listenerCount` need not be asked at the end of every
-   * body.
+   * A listener was added at some time. If not, `listenerCount` need not be called at the end of every body.
    */
   #wasListenedTo = false
   /** Null before the stream has the bytes. */
@@ -43,7 +42,7 @@ export abstract class IdleReadable extends AccessorReadable {
   /** Consumed without running, so that the stream does not know that it is over. */
   protected abstract get isOver(): boolean
 
-  /** Has the stream emit `end` and `close` if the body {@link isOver} and it has not done so yet. */
+  /** Makes the stream emit `end` and `close` if the body {@link isOver} and it has not done so yet. */
   protected abstract announceEnd(): void
 
   /** Something was taken from a crowded stream. */
@@ -106,7 +105,7 @@ export abstract class IdleReadable extends AccessorReadable {
     return this.#isRunning ? super.readableLength : this.heldLength
   }
 
-  /** So many small pieces wait that more are not asked for before some are taken. */
+  /** So many small pieces wait that no more are requested until some are taken. */
   protected get isCrowded(): boolean {
     return this.#load?.isHeavy(super.readableLength) === true
   }
@@ -116,8 +115,7 @@ export abstract class IdleReadable extends AccessorReadable {
     this.run()
     const isCrowded = this.isCrowded
     const chunk = super.read(size)
-    // The stream itself reads 0 bytes to ask for more; anything else takes what is there, or needs more than
-    // that.
+    // The stream itself reads 0 bytes to request more. Any other read takes what is there, or needs more.
     if (isCrowded && size !== 0) this.onEased()
     // The runtime joins small chunks in a pool that is shared with other data, and cuts pieces off larger
     // ones.

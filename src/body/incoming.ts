@@ -21,7 +21,7 @@ export interface BodySource {
 type Arrival = 'flowing' | 'paused' | 'complete'
 
 export class Incoming<Source extends BodySource = BodySource> {
-  /** Null once nothing more is asked of it, so that a kept body does not keep its request alive. */
+  /** Null when it is no longer needed, so that a body that is kept does not keep its request alive. */
   source: Source | null
   readonly #limit: number
   #bytes: BodyBytes | null = null
@@ -33,7 +33,7 @@ export class Incoming<Source extends BodySource = BodySource> {
     this.#limit = limit
   }
 
-  /** The same bytes once more, without their source. */
+  /** A copy of the bytes, without their source. */
   fork(): Incoming<Source> {
     const copy = new Incoming<Source>(null, this.#limit)
     copy.#bytes = this.#bytes?.clone() ?? null
@@ -69,7 +69,7 @@ export class Incoming<Source extends BodySource = BodySource> {
     else this.#bytes.add(chunk)
   }
 
-  /** Adds bytes that are lent. `announced` is the length of the whole body, or 0. */
+  /** Adds bytes in memory that is lent for this call. `announced` is the length of the whole body, or 0. */
   addLent(memory: Buffer, start: number, end: number, announced: number): void {
     if (this.#bytes === null) this.#bytes = BodyBytes.begin(memory, start, end, announced)
     else this.#bytes.addLent(memory, start, end)
@@ -85,7 +85,7 @@ export class Incoming<Source extends BodySource = BodySource> {
     return this.#bytes?.takeOwn()
   }
 
-  /** Takes so many bytes from the front. */
+  /** Removes this many bytes from the front. */
   drop(count: number): void {
     this.#bytes?.drop(count)
   }
@@ -101,7 +101,7 @@ export class Incoming<Source extends BodySource = BodySource> {
     this.#bytes = null
   }
 
-  /** Pauses the source if enough waits. */
+  /** Pauses the source if the limit is reached. */
   hold(): void {
     if (this.size >= this.#limit) this.pause()
   }

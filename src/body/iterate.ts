@@ -1,7 +1,6 @@
 /**
- * Iterating over a body. The chunks that have arrived are handed out as they are, and the iterator waits for
- * the next ones, because running a stream for them costs several times as much. A body whose stream runs is
- * iterated by the runtime.
+ * Iterates over a body. It yields the chunks that have arrived and waits for the next ones itself, because a
+ * running stream costs several times as much. If the stream runs anyway, the runtime's iterator takes over.
  */
 
 /** `later`: nothing has arrived. `streamed`: the stream runs, and has to be read. */
@@ -21,7 +20,7 @@ export interface IteratedBody {
 
 type Result = IteratorResult<Buffer, undefined>
 
-/** `new`: was not asked for anything yet, so that leaving it does not destroy the body. */
+/** `new`: `next()` was not called yet, so leaving does not destroy the body. */
 type Stage = 'new' | 'taking' | 'over'
 
 const DONE: Result = Object.freeze({ value: undefined, done: true })
@@ -36,7 +35,7 @@ export class BodyIterator implements AsyncIterableIterator<Buffer, undefined> {
   #stage: Stage = 'new'
   /** The runtime's iterator, once the stream has to be read; it answers everything from then on. */
   #stream: AsyncIterator<Buffer> | null = null
-  /** The last answer that is not known yet. */
+  /** The last answer that is still pending. */
   #waiting: Promise<Result> | null = null
 
   constructor(body: IteratedBody) {
@@ -61,7 +60,7 @@ export class BodyIterator implements AsyncIterableIterator<Buffer, undefined> {
     }
   }
 
-  /** Asked again before the last answer: as from a generator, answers come one after the other. */
+  /** `next()` was called again before the last answer. As with a generator, answers come in order. */
   #queue(waiting: Promise<Result>): Promise<Result> {
     const step = (): Result | Promise<Result> => {
       if (this.#waiting === queued) this.#waiting = null
@@ -102,7 +101,7 @@ export class BodyIterator implements AsyncIterableIterator<Buffer, undefined> {
       if (this.#waiting === waiting) this.#waiting = null
       return this.#step()
     })
-    // Those that were queued behind this one wait for it without our help.
+    // Calls that were queued behind this one already wait for it.
     this.#waiting ??= waiting
     return waiting
   }

@@ -1,6 +1,6 @@
 /**
  * The body of a response, and its consumers: `text()` and its siblings, iterators and `dump()` take the
- * chunks that are held, without running the stream. Reading, putting back and pushing start it: from then on
+ * chunks that are held, without running the stream. `read()`, `unshift()` and `push()` start it: from then on
  * it is a Readable to which all these chunks were pushed.
  */
 import type { Blob } from 'node:buffer'
@@ -36,7 +36,7 @@ type MixinName = 'bodyUsed' | 'body' | 'text' | 'json' | 'bytes' | 'arrayBuffer'
 /** The ways to get a whole body. */
 export interface BodyMixin extends Pick<BodyReadable, MixinName> {}
 
-/** The body of a response: a Readable, with the methods of a web body beside. */
+/** The body of a response: a Readable that also has the methods of a web body. */
 export class BodyReadable extends ArrivingBody {
   readonly #headers: HeaderObject
   readonly #isHead: boolean
@@ -54,7 +54,7 @@ export class BodyReadable extends ArrivingBody {
   }
 
   /**
-   * The same bytes as a web stream; made when first asked for. Locked when the body is consumed otherwise.
+   * The same bytes as a web stream, created on first access. It is locked if the body is consumed otherwise.
    */
   get body(): ReadableStream<Uint8Array> {
     if (this.#web === null) {
@@ -103,7 +103,7 @@ export class BodyReadable extends ArrivingBody {
    * await body.dump()
    */
   dump(opts?: DumpOptions): Promise<void>
-  // With null, as in undici, whose types say void.
+  // It resolves with null, as in undici, whose types say void.
   async dump(opts?: DumpOptions): Promise<unknown> {
     const signal = dumpSignal(opts)
     const limit = dumpLimit(opts)
@@ -114,8 +114,7 @@ export class BodyReadable extends ArrivingBody {
   }
 
   /**
-   * The bytes in chunks; small ones that have arrived come together. Leaving before the end destroys the
-   * body.
+   * The bytes in chunks; small chunks that have arrived are joined. Leaving before the end destroys the body.
    */
   override [Symbol.asyncIterator](): ReturnType<Readable[typeof Symbol.asyncIterator]> {
     return new BodyIterator({
@@ -156,7 +155,7 @@ export class BodyReadable extends ArrivingBody {
     })
   }
 
-  /** All has arrived before it was asked for, as with most small bodies. */
+  /** Everything had arrived before the call, as with most small bodies. */
   #convertHeld<T>(convert: Conversion<T>): T | Promise<T> {
     const state = this.bodyState
     if (state.kind === 'failed') throw state.reason
@@ -183,15 +182,15 @@ export class BodyReadable extends ArrivingBody {
     const bytes = this.takeHeld()
     this.enterState({ kind: 'collecting', collector, bytes })
     if (!this.incoming.isComplete) bytes.expect(this.announced ?? 0, collector.isDecoding)
-    // A running stream has the same bytes, and reaches its end only if they are taken from it.
+    // A running stream has the same bytes, and ends only if they are read from it.
     if (this.isRunning && this.readableFlowing !== true) this.resume()
     if (this.incoming.isComplete) this.onCollected()
     else this.incoming.resume()
   }
 
   /**
-   * Removes from the held bytes those that were read after the collection was asked for; a listener takes
-   * nothing away.
+   * Removes the bytes that were read from the stream after the call of `text()` or a sibling. Data that went
+   * to a listener still counts.
    */
   #dropRead(): void {
     if (!this.isRunning || this.readableEncoding !== null || this.listenerCount('data') > 0) return
@@ -215,7 +214,7 @@ export class BodyReadable extends ArrivingBody {
     } catch (error) {
       state.collector.fail(error)
       this.fail(error)
-      // A stream that is closed already cannot fail any more.
+      // A stream that is closed already cannot fail.
       if (this.bodyState.kind === 'failed') return
     }
     if (this.isRunning) {
@@ -253,15 +252,15 @@ export class BodyReadable extends ArrivingBody {
       return 'streamed'
     }
     const chunk = this.shiftHeld()
-    // More may have arrived meanwhile, and even have failed.
+    // Meanwhile more may have arrived, or the body may have failed.
     const isLast = this.incoming.isComplete && this.heldLength === 0 && this.bodyState.kind === 'iterating'
     if (!isLast) return chunk ?? 'later'
-    // A stream ends with its last chunk, too: an iterator that asks for no more has not left it early.
+    // As with a stream, the last chunk ends the body: an iterator that stops here has not left early.
     this.endBody()
     return chunk ?? 'end'
   }
 
-  /** Dumps a body that has arrived, if no listener waits for its end and it cannot fail. */
+  /** Dumps a body that has arrived at once, if nobody listens for its end and it cannot fail. */
   #drop(limit: number): boolean {
     if (this.bodyState.kind !== 'held' || !this.isAtHand || this.#isUsed() || this.isEndHeard) return false
     if ((this.announced ?? this.heldLength) > limit) return false

@@ -17,9 +17,9 @@ export type BodyState =
    * data too.
    */
   | { readonly kind: 'asked' }
-  /** A collection has the bytes and gets the next ones, and so does the stream if it runs. */
+  /** A collection has the bytes and gets those that arrive; so does the stream if it runs. */
   | { readonly kind: 'collecting'; readonly collector: Collector; readonly bytes: BodyBytes }
-  /** An iterator takes the kept chunks, and waits for more of them; the stream does not run. */
+  /** An iterator takes the kept chunks and waits for more; the stream does not run. */
   | { readonly kind: 'iterating' }
   /** The stream runs and has the bytes; its end is the end of the body. */
   | { readonly kind: 'streaming' }
@@ -31,7 +31,7 @@ export type BodyState =
   | Failed
 
 /**
- * Consumed. `end` says what a listener gets of it:
+ * Consumed. `end` says what a listener gets:
  * - `unannounced`: the stream never ran and has no listener; it announces its end to the first one
  * - `announced`: the stream emits `end` and `close`, or has done so
  * - `streamed`: the stream ran beside a collection and reaches its end on its own

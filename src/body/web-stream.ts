@@ -1,5 +1,5 @@
 /**
- * A response body as a web stream of bytes. It pulls only when it is read, so that making it does not start
+ * A response body as a web stream of bytes. It pulls only when it is read, so that creating it does not start
  * the body.
  */
 import type { Readable } from 'node:stream'

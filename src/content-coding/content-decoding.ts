@@ -20,7 +20,7 @@ export interface DecodingTarget {
   onDecoded(chunk: Buffer): void
   onDecodedEnd(): void
   onDecodeError(error: Error): void
-  /** The body is decoded by streams, and these are about to be connected. */
+  /** Called with the decoders before they are connected, if the body is decoded by streams. */
   onDecoders?(decoders: readonly Decoder[]): void
 }
 
@@ -39,7 +39,7 @@ export function openDecoding(
 
 /**
  * Most bodies are small and arrive at once. Such a body is decoded in one call when it has ended: a stream
- * works in another thread, and the way there and back takes longer than decoding.
+ * works in another thread, and the round trip takes longer than decoding.
  */
 interface Holding {
   readonly at: 'holding'
@@ -52,11 +52,11 @@ interface Streaming {
   /** In the order in which they run. */
   readonly decoders: readonly Decoder[]
   /**
-   * What has come while the first of them works: it takes small pieces together, for each costs it a turn.
+   * What has arrived while the first one works. It gets small pieces together, because each costs it a turn.
    */
   readonly waiting: BodyBytes
   isWorking: boolean
-  /** So much waits that the body is paused. */
+  /** The source is paused, because too much waits. */
   isFull: boolean
   readonly onWorked: () => void
 }
@@ -91,7 +91,7 @@ export class ContentDecoding {
       this.#codings.length === 1 &&
       state.body.size + chunk.length <= MAX_WHOLE_BYTES
     ) {
-      // The rest of what was read together with this chunk comes before the next tick.
+      // The rest of the same read arrives before the next tick.
       if (state.body.size === 0) runtimeNextTick(beginStreaming, this)
       state.body.add(asBuffer(chunk))
       return
@@ -105,7 +105,7 @@ export class ContentDecoding {
     this.#flow.pause()
   }
 
-  /** Has the first decoder work on what waits. */
+  /** Gives the first decoder what waits. */
   #feed(state: Streaming): void {
     if (state.isWorking || this.#state !== state) return
     const chunk = state.waiting.takeOwn()
@@ -168,7 +168,7 @@ export class ContentDecoding {
       try {
         decoded = decodeWhole(this.#codings[0]!, this.#truncation, body.view())
       } catch {
-        // A stream delivers what can be decoded before its error.
+        // A stream delivers what precedes the error.
       }
       if (decoded === null) return false
       if (decoded.length > 0) this.#target.onDecoded(decoded)

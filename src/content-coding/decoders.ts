@@ -23,7 +23,7 @@ const ZSTD_WINDOW_LOG_MAX = 23
 /** Decodes `deflate`. It should be in zlib format, but some servers send it without the zlib header. */
 class InflateEither extends WrappedTransform {
   readonly #options: object
-  /** The coded data has ended. Bytes after it are ignored, as other decoders do. */
+  /** The coded data has ended. Bytes after it are ignored, as by the other decoders. */
   #isOver = false
 
   constructor(options: object) {
@@ -72,7 +72,7 @@ type Zlib = typeof zlib & {
   zstdDecompressSync?(bytes: Uint8Array, options: object): Buffer
 }
 
-/** The decoder of a coding: for a stream, and for a body that is all there. */
+/** Decodes one coding, as a stream or in one call. */
 interface ContentCoding {
   options(truncation: Truncation): object
   open(options: object, zlib: Zlib): Decoder
@@ -105,7 +105,7 @@ const CODINGS: Readonly<Record<string, ContentCoding>> = {
     decode: (bytes, options, { brotliDecompressSync }) => brotliDecompressSync(bytes, options),
   },
   zstd: {
-    // The end of the input is checked elsewhere: runtimes differ in what they make of it.
+    // ZstdFrames checks the end of the input, because runtimes treat it differently.
     options: () => {
       const constants = loadZlib().constants as unknown as Record<string, number>
       return {
@@ -131,8 +131,8 @@ export function decodeAll(coding: string, truncation: Truncation, bytes: Uint8Ar
 }
 
 /**
- * The names in a `content-encoding`, in lower case and in the order in which the codings were applied;
- * `identity` is none.
+ * The names in a `content-encoding`, in lower case and in the order in which the codings were applied, without
+ * `identity`.
  */
 export function readCodings(contentEncoding: string): string[] | { readonly problem: string } {
   const codings = contentEncoding

@@ -1,20 +1,20 @@
-/** Decoding a small body in one call, without a stream. */
+/** Decodes a small body in one call, without a stream. */
 import { decodeAll, type Truncation } from './decoders.ts'
 import { ZstdFrame } from './zstd-frame-end.ts'
 
-/** More than a page has in a coding, and decoded within a millisecond or two. */
+/** Coded bytes: more than most pages have, and decoded within a millisecond or two. */
 export const MAX_WHOLE_BYTES = 16_384
 
 /**
- * A body that expands to more than this is decoded piece by piece: meanwhile the program could do nothing
- * else.
+ * A body that expands to more than this is decoded by a stream, because a long call would block the event
+ * loop.
  */
 const MAX_OUTPUT_BYTES = 262_144
 
-/** Memory for the output. What does not fit costs another piece, and a copy of both. */
+/** Memory for the output. If it does not fit, the runtime allocates another piece and copies both. */
 const LEAST_MEMORY = 1024
 const MOST_MEMORY = 65_536
-/** In lengths of the input, where nothing tells the length of the output. */
+/** The output is assumed to be this many times the input, if nothing tells its length. */
 const USUAL_RATIO = 5
 
 /**
@@ -37,13 +37,13 @@ export function decodeWhole(
   }
 }
 
-/** One that is complete, and nothing else: a stream decodes what is not. */
+/** Whether this is one complete frame with content. Anything else is decoded by a stream. */
 function isOneFrame(bytes: Uint8Array): boolean {
   const frame = new ZstdFrame()
   return frame.read(bytes) === bytes.length && frame.isComplete && frame.kind === 'coded'
 }
 
-/** One byte more than comes out: the runtime takes memory that is full for a sign that more follows. */
+/** One byte more than the output: if the memory is full, the runtime expects that more follows. */
 function expectedSize(coding: string, bytes: Uint8Array): number {
   const { length } = bytes
   // The end of a gzip member says how long its content is (RFC 1952 §2.3.1). It may lie.

@@ -1,11 +1,11 @@
-/** A Transform whose work another one does, which is opened when it is known what the input is. */
+/** A Transform on top of another one, which is opened when the kind of input is known. */
 import { Transform } from 'node:stream'
 
 export type Callback = (error?: Error | null) => void
 
 export abstract class WrappedTransform extends Transform {
   protected inner: Transform | null = null
-  /** Waits until the inner stream takes more, or has ended. */
+  /** Called when the inner stream takes more, or has ended. */
   protected waiting: (() => void) | null = null
 
   protected connect(inner: Transform): Transform {

@@ -1,15 +1,15 @@
 /**
- * Decodes a body of zstd frames: each by a decoder of its own, because those of Node 22 and 24 drop what
- * follows the first. Skippable and empty frames have none. The end of the input within a frame is an error;
- * what was decoded comes before it.
+ * Decodes a body of zstd frames. Each frame gets a separate decoder, because the decoders of Node 22 and 24 drop
+ * what follows the first frame; skippable and empty frames need none. If the input ends within a frame, what was
+ * decoded is delivered before the error.
  */
 import type { Transform } from 'node:stream'
 import { type Callback, WrappedTransform } from './wrapped-transform.ts'
 import { ZstdFrame } from './zstd-frame-end.ts'
 
 /**
- * A decoder takes a tenth of a millisecond to make, for a frame that may have ten bytes. Beyond the first
- * ones, frames must have some length on average: those of a log or of a stream of events have.
+ * Creating a decoder takes a tenth of a millisecond, and a frame may have ten bytes. After the first frames, the
+ * average length must reach this minimum, as it does in logs and event streams.
  */
 const FREE_DECODERS = 4096
 const LEAST_FRAME = 64
@@ -23,7 +23,7 @@ export class ZstdFrames extends WrappedTransform {
   #start: Buffer[] = []
 
   /**
-   * @param open Makes the decoder of one frame, which takes the end of its input for the end of the frame.
+   * @param open Creates the decoder of one frame, which treats the end of its input as the end of the frame.
    */
   constructor(open: () => Transform) {
     super()
@@ -86,7 +86,7 @@ export class ZstdFrames extends WrappedTransform {
       fail()
       return
     }
-    // What it holds is delivered first.
+    // What it has buffered is delivered first.
     this.waiting = fail
     this.inner.end()
   }

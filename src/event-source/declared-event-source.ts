@@ -1,6 +1,6 @@
 /**
- * The class `EventSource` as programs see it: without private fields, so that for the compiler, too, that of
- * the runtime or of undici is one. The implementation is checked against it.
+ * The class `EventSource` as programs see it. It has no private fields, so that the compiler accepts an
+ * `EventSource` of the runtime or of undici in its place. The implementation is checked against it.
  */
 import type { Dispatching } from '../request/dispatching.ts'
 import type { ErrorEvent, MessageEvent } from '../web/events.ts'
@@ -15,15 +15,15 @@ export interface EventSourceNodeOptions extends EventStreamOptions {
 
 /** Options of `EventSource`. */
 export interface EventSourceInit {
-  /** As in browsers; only the property of the same name shows it. Default: false. */
+  /** As in browsers; visible only in the property of the same name. Default: false. */
   withCredentials?: boolean | undefined
-  /** Older place for `node.dispatcher`, which wins. */
+  /** Deprecated in favour of `node.dispatcher`, which wins. */
   dispatcher?: Dispatching | null | undefined
   /** Options that browsers do not have. */
   node?: EventSourceNodeOptions | null | undefined
 }
 
-/** The events of an `EventSource`, besides those that the server names. */
+/** The events of an `EventSource`, in addition to those that the server names. */
 export interface EventSourceEventMap {
   /** The stream is open. */
   open: Event
@@ -58,7 +58,7 @@ export declare class EventSource extends EventTarget {
    * @throws {DOMException} `SyntaxError` for a bad URL.
    */
   constructor(url: string | URL, init?: EventSourceInit | null)
-  /** Where the events come from, as it was parsed. */
+  /** The parsed URL of the events. */
   get url(): string
   /** `CONNECTING`, `OPEN` or `CLOSED`. */
   get readyState(): 0 | 1 | 2

@@ -1,6 +1,7 @@
 /**
  * An event stream over all its attempts: connecting → open → waiting → connecting …, until it is over. It
- * does one step at a time and only when it is asked to, so that its owner decides how fast events arrive.
+ * does one step at a time, and only when `advance()` is called, so that its owner decides how fast events
+ * arrive.
  */
 
 import { orAbortError } from '../base/abort/abort-error.ts'
@@ -34,7 +35,7 @@ type State =
   | { readonly at: 'waiting'; readonly over: Promise<void> }
   | Over
 
-/** `error`: why, in a wrapper because it may be any value; null after `close()` or a normal end. */
+/** `error` is wrapped, because it may be any value; null after `close()` or a normal end. */
 interface Over {
   readonly at: 'over'
   readonly error: { readonly value: unknown } | null
@@ -56,9 +57,9 @@ export class EventFeed {
   #timer: NodeJS.Timeout | null = null
   /** Whether the wait keeps the process running. */
   #isReferenced: boolean
-  /** The stream has brought no event yet. */
+  /** No event has arrived on this stream yet. */
   #isEmpty = true
-  /** What the parser has objected to; null for nothing. */
+  /** The failure that the parser reported, if any. */
   #failure: string | null = null
   #link: AbortLink | null = null
 
@@ -79,7 +80,7 @@ export class EventFeed {
     return this.#state.at === 'open' ? this.#state.stream.lastEventId : this.#lastEventId
   }
 
-  /** Why it is over; null if it is not, or for no particular reason. */
+  /** Why it is over; null if it is not, or if it ended without an error. */
   get error(): { readonly value: unknown } | null {
     return this.#state.at === 'over' ? this.#state.error : null
   }
@@ -196,7 +197,7 @@ export class EventFeed {
   /** Decides what follows, and reports it. */
   async #end(end: StreamEnd, error: unknown): Promise<void> {
     if (this.isOver) return
-    // Not open any more, although the decision may take time.
+    // It is no longer open, even while the decision is pending.
     this.#enter(CONNECTING)
     this.#attempt?.abort()
     this.#attempt = null
@@ -217,7 +218,7 @@ export class EventFeed {
     this.#observer.onEnd(event)
   }
 
-  /** What `shouldReconnect` decides. `close()` ends the wait for it: the answer may never come. */
+  /** Asks `shouldReconnect`. `close()` ends the wait, because the answer may never come. */
   async #ask(event: StreamErrorEvent): Promise<unknown> {
     const closed = new Promise<false>((resolve) => {
       this.#wake = () => resolve(false)
@@ -245,7 +246,7 @@ export class EventFeed {
   }
 }
 
-/** `fetch` wraps the errors of the network; the code that helps is on the inner one. */
+/** `fetch` wraps network errors; the useful code is on the inner one. */
 function reasonOf(error: unknown): unknown {
   return error instanceof TypeError && error.cause instanceof Error ? error.cause : error
 }

@@ -116,7 +116,7 @@ class StreamTarget extends EventTarget {
       try {
         this.#onEvent(event)
       } catch (error) {
-        // As with a listener: the error is not lost, and the stream goes on.
+        // As with a listener: the error is uncaught, and the stream continues.
         throwLater(error)
       }
       if (this.#feed.isOver) return

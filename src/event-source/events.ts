@@ -15,7 +15,7 @@ import { StreamRequest } from './stream-request.ts'
 
 /** Options of `events()`: those of `fetch`, and those for event streams. */
 export interface EventsInit extends EventStreamOptions, Omit<RequestSettings, keyof EventStreamOptions> {
-  /** Give comments, too. Default: false. */
+  /** Yield comments, too. Default: false. */
   comments?: boolean | undefined
 }
 
@@ -32,8 +32,8 @@ export interface EventIterator<T> extends AsyncIterableIterator<T, undefined, vo
 }
 
 /**
- * Asks for an event stream when the first event is asked for, and for the rest of it when it is lost. Leaving
- * the loop closes the HTTP/1.1 connection, or resets the HTTP/2 stream.
+ * Requests an event stream at the first call of `next()`, and again if the stream is lost. Leaving the loop
+ * closes the HTTP/1.1 connection, or resets the HTTP/2 stream.
  *
  * @example
  * for await (const { data } of events(url, { method: 'POST', body: prompt })) console.log(data)
@@ -59,7 +59,7 @@ function fetchInit(options: EventsInit): RequestSettings {
 
 class Events implements EventIterator<StreamItem> {
   readonly #feed: EventFeed
-  /** Of the chunk that was read last. */
+  /** The items of the chunk that was read last. */
   readonly #received = new RingQueue<StreamItem>()
   readonly #items: AsyncGenerator<StreamItem, undefined, void>
 
@@ -98,7 +98,7 @@ class Events implements EventIterator<StreamItem> {
     this.#close()
   }
 
-  /** Ends a call of `next()` that waits, too. */
+  /** Also ends a pending `next()`. */
   #close(): void {
     while (this.#received.shift() !== null);
     this.#feed.close()
@@ -110,11 +110,11 @@ async function* itemsOf(
   received: RingQueue<StreamItem>,
   signal: AbortSource | null,
 ): AsyncGenerator<StreamItem, undefined, void> {
-  // What was read before an abort is not given after it.
+  // What was read before an abort is not yielded after it.
   const isAborted = (): boolean => signal !== null && abortedReason(signal) !== null
   do {
     for (let item = received.shift(); item !== null && !isAborted(); item = received.shift()) yield item
-    // What came before the end is given first.
+    // What came before the end is yielded first.
   } while ((await feed.advance()) || (received.size > 0 && !isAborted()))
   if (feed.error !== null) throw feed.error.value
 }

@@ -1,4 +1,4 @@
-/** The body of a response, read chunk by chunk into the parser, with a limit on silence. */
+/** Reads the body of a response into the parser, chunk by chunk, with a limit on silence. */
 import type { ReadableStreamDefaultReader } from 'node:stream/web'
 import { asBuffer } from '../base/bytes/source-bytes.ts'
 import { ignoreError } from '../base/error/ignore-error.ts'
@@ -15,7 +15,7 @@ export class OpenStream {
     onDeadline: () => this.#giveUp(new BodyTimeoutError()),
     onBroken: (error) => this.#giveUp(error),
   })
-  /** Why the reading was given up; null if it was not. */
+  /** Why reading was given up; null if it was not. */
   #error: Error | null = null
 
   /** @param idleTimeout Milliseconds; 0 for no limit. */

@@ -17,11 +17,11 @@ export type EventSourceInput = EventChunks | { readonly body: EventChunks | null
 
 /** Options of `parseEvents()`. */
 export interface ParseEventsOptions {
-  /** Give comments, too. Default: false. */
+  /** Yield comments, too. Default: false. */
   comments?: boolean | undefined
   /** The id of events before the first that has one. Default: empty. */
   lastEventId?: string | undefined
-  /** Most bytes of one event; 0 for any number. Default: 16777216. */
+  /** The maximum size of an event in bytes; 0 for no limit. Default: 16777216. */
   maxEventSize?: number | undefined
 }
 

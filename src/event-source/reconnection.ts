@@ -1,4 +1,4 @@
-/** Whether and when an event stream that has ended is asked for again. Knows no timers: it only counts. */
+/** Whether and when to reconnect after an event stream has ended. It has no timers and only counts. */
 import type { StreamPlan } from './stream-options.ts'
 
 /** How a stream, or the attempt to get it, has ended. */
@@ -13,12 +13,12 @@ export type StreamEnd =
   | { readonly kind: 'excessive' }
 
 /**
- * A server that fails, or ends each stream at once, would otherwise be asked as fast as it answers if it has
- * set a reconnection time of 0.
+ * Without it, a server that sets a reconnection time of 0 and fails, or ends each stream at once, would get
+ * requests as fast as it answers.
  */
 const LEAST_DELAY = 100
 
-/** After a stream with events. A server may want to be asked again at once, but not in a busy loop. */
+/** After a stream with events. A server may want an immediate request, but not a busy loop. */
 const LEAST_DELAY_AFTER_EVENTS = 10
 
 /** The runtime turns a longer delay into 1 ms. */
@@ -26,7 +26,7 @@ const LONGEST_DELAY = 2 ** 31 - 1
 
 export class Reconnection {
   readonly #plan: StreamPlan
-  /** Set by the server; null if it has not. */
+  /** The reconnection time that the server set, if any. */
   serverTime: number | null = null
   /** Attempts in a row without an event. */
   attempts = 0
@@ -35,7 +35,7 @@ export class Reconnection {
     this.#plan = plan
   }
 
-  /** The milliseconds to wait; null if the stream is not asked for again. */
+  /** The milliseconds to wait; null for no further attempt. */
   after(end: StreamEnd): number | null {
     this.attempts++
     return this.#allows(end) ? Math.min(this.#delay(end), LONGEST_DELAY) : null
@@ -55,7 +55,7 @@ export class Reconnection {
     return end.kind === 'refused' ? Math.max(delay, end.retryAfter) : delay
   }
 
-  /** Random, so that clients that lost the same server do not return at the same moment. */
+  /** Random, so that the clients of a lost server do not all return at the same moment. */
   #random(time: number): number {
     const shortest = Math.max(time, LEAST_DELAY)
     const longest = shortest * 2 ** this.attempts

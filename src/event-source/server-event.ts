@@ -1,4 +1,4 @@
-/** An event of a stream, as the iterators give it. */
+/** An event of a stream, as the iterators yield it. */
 
 /** An event of the server. */
 export interface ServerEvent {

@@ -55,7 +55,7 @@ export class StreamRequest {
     const response = await send()
     if (!this.#isChallenge(response, fields)) return response
     this.#isChallenged = true
-    // The body is not needed, and its end need not come.
+    // The body is not needed, and may never end.
     response.body?.cancel().catch(() => {})
     return send()
   }
@@ -68,7 +68,7 @@ export class StreamRequest {
       new Headers(fresh).forEach((value, name) => void fields.set(name, value))
     }
     if (!fields.has('accept')) fields.set('accept', 'text/event-stream')
-    // The bytes of the id in UTF-8, each as one character.
+    // UTF-8, with one character for each byte.
     const id = Buffer.from(lastEventId).toString('latin1')
     if (id !== '' && isFieldValue(id)) fields.set('last-event-id', id)
     return fields
@@ -82,7 +82,7 @@ export class StreamRequest {
   }
 }
 
-/** Rejects when the signal is aborted: the function of a caller may never return the header fields. */
+/** Rejects when the signal is aborted: the caller's function may never return the header fields. */
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })

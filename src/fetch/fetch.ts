@@ -14,8 +14,9 @@ import { fetchScheme } from './url/scheme-fetch.ts'
  * Fetches a resource as the WHATWG Fetch standard says. The request is sent by `init.dispatcher`, else by the
  * dispatcher of the `Request`, else by the global dispatcher.
  *
- * @example const response = await fetch('https://example.com', { dispatcher: agent }) console.log(response.status,
- * await response.text())
+ * @example
+ * const response = await fetch('https://example.com', { dispatcher: agent })
+ * console.log(response.status, await response.text())
  */
 export const fetch: Fetch = function fetch(
   input: RequestInput,

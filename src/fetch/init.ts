@@ -152,7 +152,7 @@ function setBody(record: RequestRecord, value: unknown, isHalfDuplex: boolean): 
   if (record.keepalive && isOnce(value)) throw new TypeError('keepalive')
   const { body, type } = extractBody(value, 'Request')
   if (type !== null) record.headers.fill('content-type', type)
-  // One without an origin can be read only once.
+  // A body without an origin can be read only once.
   if (body.origin === null) {
     if (!isHalfDuplex) {
       throw new TypeError('RequestInit: duplex option is required when sending a body.')

@@ -28,7 +28,7 @@ const dispatchers = shared('requestDispatchers', () => new WeakMap<object, Dispa
 /** Passed to the constructor only from within this package. */
 const INTERNAL = Symbol('internal')
 
-/** The attributes that a record has in the same form. */
+/** The attributes that are read from the record as they are. */
 const OF_RECORD = [
   'method',
   'referrerPolicy',
@@ -147,7 +147,7 @@ showInspected(Request.prototype, 'Request', (object) => {
   return { ...first, ...others, isReloadNavigation, isHistoryNavigation, signal }
 })
 
-/** A copy without the signal and the body, for who keeps requests that are over. */
+/** A copy without the signal and the body, for code that keeps requests after they are over. */
 export function withoutSignal(request: Request): Request {
   const record = recordIn(request) ?? readRequest(request, null)
   return makeRequest({ ...record, headers: record.headers.copy(), body: null, signal: null })

@@ -57,7 +57,7 @@ let ownRecord: (receiver: object) => ResponseRecord
 
 export type Response = declared.Response
 
-/** The attributes that a record has in the same form. */
+/** The attributes that are read from the record as they are. */
 const OF_RECORD = ['type', 'url', 'redirected', 'status', 'statusText'] as const
 
 type Defined = keyof declared.BodyMembers | (typeof OF_RECORD)[number]
@@ -166,7 +166,7 @@ showInspected(Response.prototype, 'Response', (response) => {
   const { status, statusText, headers, body, bodyUsed, ok, redirected, type, url } = response as Response
   return { status, statusText, headers, body, bodyUsed, ok, redirected, type, url }
 })
-/** A response that the caller may learn nothing about: status 0, no fields, no body. */
+/** A response that reveals nothing to the caller: status 0, no fields, no body. */
 export function opaqueResponse(): Response {
   return makeResponse(madeHere({ type: 'opaque', status: 0, guard: 'immutable' }), null)
 }

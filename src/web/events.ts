@@ -55,7 +55,7 @@ export interface MessageEvent<T = AnyData> extends Event {
   readonly source: MessagePort | null
   /** Always empty from a socket; frozen. */
   readonly ports: readonly MessagePort[]
-  /** Makes another message of an event that is not being dispatched. */
+  /** Changes the attributes of an event that is not being dispatched. */
   initMessageEvent(
     type: string,
     bubbles?: boolean,
@@ -128,13 +128,13 @@ export interface EventConstructor<TEvent, TInit> {
 /** `Event.NONE`. */
 const NOT_DISPATCHED = 0
 
-/** Where the members of a message are converted; also those that `initMessageEvent` gets. */
+/** Named in errors about the members of a message, also by `initMessageEvent`. */
 const OF_MESSAGE = 'MessageEvent constructor'
 
 /** Frozen, and therefore shared by all events without ports. */
 const NO_PORTS: readonly MessagePort[] = Object.freeze([])
 
-/** The arguments of an event's constructor. `init` has been read once `base` was, which comes first. */
+/** The arguments of an event's constructor. The members of `base` have been read from `init`. */
 interface EventArguments<T> {
   readonly type: string
   readonly init: T
@@ -194,7 +194,7 @@ interface EventClass<T> {
   make(type: string, fields: T): Event
 }
 
-/** An event that has nothing but attributes, which `read` makes of the dictionary. */
+/** Declares an event class with these attributes; `read` converts the dictionary. */
 function eventClass<TInit extends BaseEventInit, T extends object>(
   name: string,
   attributes: readonly (keyof T & string)[],
@@ -256,7 +256,7 @@ defineMembers(MessageEvent.prototype, {
   },
 })
 
-/** The event of a message that was received: the checks would cost more than the rest of it. */
+/** The event of a received message. It skips the checks, which would take most of the time. */
 export function receivedMessage(
   type: string,
   data: unknown,

@@ -1,6 +1,6 @@
 /**
- * Web IDL: converts the arguments of the web classes, with the error messages that users of these classes
- * know. `where` and `what` name the call and its argument in those messages.
+ * Web IDL: converts the arguments of the web classes, with undici's error messages. `where` and `what` name the
+ * call and its argument in those messages.
  */
 
 import type { AbortSource } from '../base/abort/signal.ts'
@@ -8,7 +8,7 @@ import { shownValue } from '../base/text/shown-value.ts'
 
 const BEYOND_LATIN1 = /[^\0-\xff]/
 
-/** `ToString` of the language: a symbol throws the engine's error. */
+/** The language's `ToString`: throws the engine's error for a symbol. */
 export function asString(value: unknown): string {
   return `${value as string}`
 }
@@ -53,7 +53,7 @@ export function clampToUint16(value: unknown): number {
   return Math.round(Math.min(Math.max(number, 0), 0xffff))
 }
 
-/** A dictionary: null or undefined, or an object of any kind. */
+/** A dictionary: null, undefined, or any object. */
 export function toDictionary<T extends object>(value: T | null | undefined, where: string): T | null {
   if (value === undefined || value === null) return null
   if (isObject(value)) return value
@@ -66,7 +66,7 @@ export function toEnum<T extends string>(value: unknown, accepted: readonly T[],
   throw new TypeError(`${where}: ${text} is not an accepted type. Expected one of ${accepted.join(', ')}.`)
 }
 
-/** A `sequence`. A string is iterable, but no sequence. */
+/** A `sequence`. A string is iterable, but not a sequence. */
 export function toSequence(value: unknown, what: string): Iterable<unknown> {
   if (!isObject(value)) throw new TypeError(`${what} (${shownValue(value)}) is not iterable.`)
   if (!isIterableObject(value)) throw new TypeError(`${what} is not iterable.`)

@@ -1,4 +1,4 @@
-/** Gives a class the shape that Web IDL asks of an interface. */
+/** Gives a class the shape that Web IDL requires of an interface. */
 import type { InspectOptions } from 'node:util'
 import { loadUtil } from '../base/node/lazy-modules.ts'
 import { defineKind } from '../base/object/kind.ts'
@@ -30,7 +30,7 @@ export function setTag(prototype: object, name: string): void {
   Object.defineProperty(prototype, Symbol.toStringTag, { value: name, configurable: true })
 }
 
-/** Constants, which an interface and its objects both have. */
+/** Defines constants on an interface and on its objects. */
 export function defineConstants(declared: Interface, constants: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(constants)) {
     Object.defineProperty(declared, name, { value, enumerable: true })
@@ -38,7 +38,7 @@ export function defineConstants(declared: Interface, constants: Readonly<Record<
   }
 }
 
-/** Read-only attributes. `valuesOf` throws for an object of another class. */
+/** Defines read-only attributes. `valuesOf` throws for an object of another class. */
 export function defineAttributes<T extends object>(
   prototype: object,
   names: readonly (keyof T & string)[],
@@ -58,12 +58,12 @@ export function defineMembers(prototype: object, members: object): void {
   Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(members))
 }
 
-/** Iterating over an object calls this method of it. */
+/** Makes this method the iterator of the objects. */
 export function defineIterator(prototype: object, method: unknown): void {
   Object.defineProperty(prototype, Symbol.iterator, { value: method, writable: true, configurable: true })
 }
 
-/** `process.ref` and `process.unref` call this: whether the object keeps the process running. */
+/** For `process.ref` and `process.unref`: whether the object keeps the process running. */
 export function defineReferencing<T extends object>(
   prototype: T,
   setReferenced: (object: T, on: boolean) => void,

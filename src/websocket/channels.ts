@@ -1,4 +1,4 @@
-/** Diagnostics channels under undici's names. Ask `hasSubscribers` before a message is made. */
+/** Diagnostics channels under undici's names. Check `hasSubscribers` before building a message. */
 import { type Channel, channel } from 'node:diagnostics_channel'
 import type { Opened } from './opening-handshake.ts'
 
@@ -12,7 +12,7 @@ export const webSocketChannels: Readonly<
   pong: channel('undici:websocket:pong'),
 }
 
-/** For messages that are made at no cost, or rarely. */
+/** For messages that are cheap or rare. */
 export function publish(to: Channel, message: object): void {
   if (to.hasSubscribers) to.publish(message)
 }

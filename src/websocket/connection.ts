@@ -1,6 +1,6 @@
 /**
  * An open WebSocket on a socket: reading, answering, the closing handshake and the many ways in which a
- * connection ends without one (RFC 6455 §5–§7). It does not know events or the public class.
+ * connection ends without one (RFC 6455 §5–§7). It knows neither events nor the public classes.
  */
 
 import type { Duplex } from 'node:stream'
@@ -20,7 +20,7 @@ import type { Opened } from './opening-handshake.ts'
 import { Sender, type SenderHost } from './sender.ts'
 
 export interface Closure {
-  /** 1005 when the peer named none, 1006 when it sent no close frame. */
+  /** 1005 if the peer's close frame had none, 1006 if it sent no close frame. */
   readonly code: number
   readonly reason: string
   readonly wasClean: boolean
@@ -30,7 +30,7 @@ export interface Closure {
 
 export interface ConnectionObserver {
   onMessage(data: string | MessageBytes): void
-  /** The end has begun, by the peer or by a failure: nothing more can be sent. */
+  /** The peer is closing, or a failure occurred: nothing more can be sent. */
   onClosing(): void
   /** Once, at the very end. */
   onClosed(closure: Closure): void
@@ -52,8 +52,8 @@ const FAILED_TIMEOUT = 250
 type Closing = 'no' | 'asked' | 'sent'
 
 /**
- * How far the socket has ended: the peer's half, all of it, and reported to the observer. An end that comes
- * while a message is being inflated takes effect after the bytes read before it.
+ * `ended`: the peer's half has ended. `closed`: the socket is closed. `finished`: the observer knows. An end
+ * that comes while a message is being inflated takes effect after the bytes that were read before it.
  */
 type Wire = 'open' | 'ended' | 'closed' | 'finished'
 
@@ -66,10 +66,10 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
   readonly #inflater: MessageInflater | null
   readonly #deadline = new Deadline({
     onDeadline: () => this.#socket.destroy(),
-    // The socket may come from other code: if it throws instead of closing, that is its end, too.
+    // A socket of the caller may throw instead of closing. That is its end, too.
     onBroken: () => this.#onSocketClosed(),
   })
-  /** The socket may have been opened for another request, in the context of that. */
+  /** Needed because the socket may have been opened for another request, in that request's context. */
   readonly #context: CallContext | null = captureContext()
   #closing: Closing = 'no'
   #received: { readonly code: number; readonly reason: string } | null = null
@@ -77,10 +77,10 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
   /** Read from the socket while a message is being inflated. */
   #backlog: Buffer[] = []
   #wire: Wire = 'open'
-  /** The receiver of the messages wants no more for now. */
+  /** The consumer of the messages wants no more for now. */
   #held = false
 
-  /** @param websocket The public object, which diagnostics name. */
+  /** @param websocket The public object, for diagnostics. */
   constructor(
     websocket: object,
     { socket, agreement: { deflate } }: Opened,
@@ -110,7 +110,7 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
     this.#socket.on('end', () => runIn(this.#context, this.#onEnd, this))
   }
 
-  /** Stops reading from the socket, or goes on. Messages that were read before are still delivered. */
+  /** Stops or resumes reading from the socket. Messages that were read before are still delivered. */
   hold(on: boolean): void {
     this.#held = on
     if (on) this.#socket.pause()
@@ -183,7 +183,7 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
     this.#end(FAILED_TIMEOUT)
   }
 
-  /** The peer ended its half. Without a close frame before that, it does not read any more either. */
+  /** The peer ended its half. If it sent no close frame before, it no longer reads either. */
   #onEnd(): void {
     if (this.#wire === 'open') this.#wire = 'ended'
     if (this.#receiver.status === 'paused') return

@@ -1,12 +1,12 @@
 /**
- * The class `WebSocket` as programs see it: without private fields, so that for the compiler, too, a socket
- * of the runtime or of undici is one. The implementation is checked against it.
+ * The class `WebSocket` as programs see it. It has no private fields, so that the compiler accepts a `WebSocket`
+ * of the runtime or of undici in its place. The implementation is checked against it.
  */
 import type { Blob } from 'node:buffer'
 import type { CloseEvent, ErrorEvent, MessageEvent } from '../web/events.ts'
 import type { WebSocketInit } from './socket-init.ts'
 
-/** How binary messages are given. */
+/** The form of binary messages. */
 export type BinaryType = 'blob' | 'arraybuffer'
 
 /** The events of a `WebSocket`. */
@@ -28,7 +28,7 @@ type AnyListener = Parameters<EventTarget['addEventListener']>[1]
 type ListenerOptions = Parameters<EventTarget['addEventListener']>[2]
 type Listener<K extends EventName> = Handler<K> | { handleEvent(event: WebSocketEventMap[K]): unknown }
 
-/** A WebSocket over HTTP/1.1 or HTTP/2, whichever its dispatcher speaks with the server. */
+/** A WebSocket over HTTP/1.1 or HTTP/2, whichever its dispatcher uses with the server. */
 export declare class WebSocket extends EventTarget {
   /** `readyState` before the connection is open. */
   static readonly CONNECTING: number

@@ -1,4 +1,4 @@
-/** The dispatcher of a connection, and the limits on received messages, which it keeps. */
+/** The dispatcher of a connection, and its limits on received messages. */
 
 import { getGlobalDispatcher } from '../global/global-dispatcher.ts'
 import type { WebSocketLimits } from '../protocol/websocket/limits.ts'

@@ -1,7 +1,6 @@
 /**
- * Masking keys. They come from the strong source that RFC 6455 §10.3 asks for, since a page that could guess
- * them could put chosen bytes on the wire; many at a time, since asking for four bytes costs as much as for
- * thousands.
+ * Masking keys. RFC 6455 §10.3 requires a strong source of randomness: a page that could guess the keys could
+ * put chosen bytes on the wire. They are drawn in bulk, because four random bytes cost as much as thousands.
  */
 import { loadCrypto } from '../base/node/lazy-modules.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Our messages, compressed where that is worth it (RFC 7692 §7.2.1). A sender need not compress, so messages
- * that are small or do not shrink are sent uncompressed.
+ * Compresses the messages we send (RFC 7692 §7.2.1). Compression is optional, so messages that are small or do
+ * not shrink are sent uncompressed.
  */
 import type { DeflateRaw } from 'node:zlib'
 import { loadZlib } from '../base/node/lazy-modules.ts'
@@ -10,16 +10,16 @@ import type { DeflateParameters } from '../protocol/websocket/extension.ts'
 /** Ends every flushed message, and is left out on the wire. */
 const TAIL_LENGTH = 4
 
-/** Compression happens in another thread; below this size, the trip takes longer than sending the bytes. */
+/** Compression runs in another thread. Below this size, the round trip takes longer than sending the bytes. */
 const WORTH_SIZE = 1024
 
-/** zlib cannot deflate with a window of 256 bytes; it takes 512 instead, which such a peer cannot inflate. */
+/** zlib cannot deflate with a window of 256 bytes. It uses 512 instead, which such a peer cannot inflate. */
 const SMALLEST_WINDOW = 9
 
 /** After a message that did not get smaller, up to this many are sent without trying. */
 const MAX_REST = 64
 
-/** Null when the message did not get smaller and is to be sent as it is. */
+/** Null if the message did not get smaller and is sent as it is. */
 export type Deflated = { readonly parts: readonly Buffer[]; readonly length: number } | null
 
 export class MessageDeflater {
@@ -37,7 +37,7 @@ export class MessageDeflater {
     this.#keepsContext = !parameters.clientNoContextTakeover
   }
 
-  /** Asked once for each message. */
+  /** Called once for each message. */
   wants(size: number): boolean {
     if (size < WORTH_SIZE || this.#windowBits < SMALLEST_WINDOW) return false
     if (this.#resting === 0) return true
@@ -45,7 +45,7 @@ export class MessageDeflater {
     return false
   }
 
-  /** One message at a time: the next after `done` was called. */
+  /** Must not be called again before `done`. */
   deflate(bytes: Uint8Array, done: (error: Error | null, deflated: Deflated) => void): void {
     this.#stream ??= this.#open()
     const stream = this.#stream

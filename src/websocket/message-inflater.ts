@@ -1,17 +1,17 @@
 /**
- * The server's compressed messages, inflated piece by piece (RFC 7692 §7.2.2). Output is passed on in pieces
- * of at most 32 KiB, so that the receiver can stop before a small message has become a large one.
+ * Inflates the server's messages piece by piece (RFC 7692 §7.2.2). The output comes in pieces of at most 32 KiB,
+ * so that the receiver can stop before a small message has become a large one.
  */
 import type { InflateRaw } from 'node:zlib'
 import { loadZlib } from '../base/node/lazy-modules.ts'
 import { coverPollution } from '../base/object/own-options.ts'
 import type { DeflateParameters } from '../protocol/websocket/extension.ts'
 
-/** Taken off by the sender of each message, and put back here. */
+/** The sender removes it from each message; it is added again here. */
 const TAIL = Buffer.from([0x00, 0x00, 0xff, 0xff])
 
 /**
- * As large as the largest window: more per step would only make the step in which we notice excess larger.
+ * As large as the largest window. With larger steps, a message that is too large would be noticed later.
  */
 const CHUNK_SIZE = 32 * 1024
 
@@ -39,8 +39,7 @@ export class MessageInflater {
   }
 
   /**
-   * One piece at a time: the next after `done` was called, which is not before all output was handed on. The
-   * bytes are copied.
+   * Must not be called again before `done`, which follows the last output. The bytes are copied.
    */
   write(bytes: Buffer, last: boolean, done: (outcome: InflateOutcome) => void): void {
     const input = Buffer.concat(last ? [bytes, TAIL] : [bytes])
@@ -97,7 +96,7 @@ export class MessageInflater {
   #drop(): void {
     const stream = this.#stream
     this.#stream = null
-    // It may still emit its end, or an error, when neither matters any more.
+    // It may still emit its end or an error, neither of which matters any more.
     stream?.on('error', () => {}).destroy()
   }
 }

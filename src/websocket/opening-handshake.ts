@@ -1,7 +1,6 @@
 /**
- * From a URL to a socket on which both sides speak WebSocket: the request through the dispatcher, its answer,
- * and a second try after some of them. The dispatcher chooses the HTTP version; the status of a granted
- * request shows which it was.
+ * Opens a WebSocket: sends the request through the dispatcher, checks the answer, and tries again after some
+ * answers. The dispatcher chooses the HTTP version; the status of a granted request shows which one it was.
  */
 
 import type { Duplex } from 'node:stream'
@@ -61,9 +60,9 @@ export class OpeningHandshake implements AttemptOwner {
   readonly #observer: OpeningObserver
   /** The async context of the call that opens it. */
   readonly context: CallContext | null = captureContext()
-  /** The one whose outcome counts. */
+  /** The current attempt; others are ignored. */
   #attempt: Attempt | null = null
-  /** What the last request offered, and the answer that it needs. */
+  /** What the last request offered, and the `sec-websocket-accept` that it expects. */
   #sent: Handshake = { protocols: [], accept: '' }
   #authorized = false
   #http1Only = false
@@ -81,7 +80,7 @@ export class OpeningHandshake implements AttemptOwner {
     queueMicrotask(() => this.#send())
   }
 
-  /** Gives up; the observer is not called any more. */
+  /** Gives up. The observer is not called afterwards. */
   abort(): void {
     this.#done = true
     this.#attempt?.abort()
@@ -121,7 +120,7 @@ export class OpeningHandshake implements AttemptOwner {
     const fields = headers.copy()
     // The dispatcher sets it.
     fields.delete('host')
-    /** Replaces a value of the caller. */
+    /** Replaces the caller's value. */
     const set = (name: string, value: string): void => {
       fields.delete(name)
       fields.append(name, name, value)
@@ -134,8 +133,8 @@ export class OpeningHandshake implements AttemptOwner {
     fields.fill('accept', '*/*')
     fields.fill('accept-language', '*')
     const client = getGlobalOrigin()
-    // RFC 6455 §4.1: the server decides by it whose pages may connect. Unlike `fetch`, also towards the same
-    // origin.
+    // RFC 6455 §4.1: the server uses it to decide whose pages may connect. Unlike with `fetch`, it is also sent to
+    // the same origin.
     if (client !== undefined) fields.fill('origin', client.origin)
     if (isTrustworthy(url)) set('sec-fetch-mode', 'websocket')
     fields.fill('user-agent', 'ventuno')
@@ -172,14 +171,14 @@ export class OpeningHandshake implements AttemptOwner {
       return
     }
     this.#done = true
-    // HTTP/2 has no phrases. These are the two statuses that can come here.
+    // HTTP/2 has no reason phrases. Only these two statuses are possible here.
     const statusText = status === SWITCHING_PROTOCOLS ? 'Switching Protocols' : 'OK'
     this.#observer.onOpened({ socket, agreement, response: { status, statusText, headers } })
   }
 
   onFailed(attempt: Attempt, error: unknown): void {
     if (attempt !== this.#attempt) return
-    // The server speaks HTTP/2 without RFC 8441: the connection has said so with this code.
+    // With this code, the connection reports that the server speaks HTTP/2 without RFC 8441.
     const isUnsupported = codeOf((error as Partial<Error> | null)?.cause) === NO_EXTENDED_CONNECT.code
     if (isUnsupported && !this.#http1Only) {
       this.#http1Only = true

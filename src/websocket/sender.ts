@@ -1,6 +1,6 @@
 /**
- * Everything this side sends, in order: a message that must be read from a Blob or compressed first holds
- * back the messages after it. It counts the bytes that have not left yet.
+ * Sends everything in order: a message that must first be read from a Blob or compressed holds back those after
+ * it. Counts the bytes that have not been sent yet.
  */
 
 import type { Duplex } from 'node:stream'
@@ -16,7 +16,7 @@ export interface SenderHost {
   onSendFailed(error: Error): void
 }
 
-/** What was written in this turn of the event loop: `some` is one frame, which has left. */
+/** What was written in this turn of the event loop. `some`: one frame, which was sent at once. */
 type Turn = 'nothing' | 'some' | 'corked'
 
 const nothing = (): void => {}
@@ -51,12 +51,12 @@ export class Sender {
     socket.on('drain', () => this.#sendHeldPong())
   }
 
-  /** Bytes of messages that were given and have not been handed to the network. */
+  /** Bytes of messages that have not been handed to the network yet. */
   get buffered(): number {
     return this.#buffered
   }
 
-  /** `written` is called when the message has left, here and in `binary`. */
+  /** `written` is called when the message was sent, here and in `binary`. */
   text(text: string, written: () => void = nothing): void {
     const size = Buffer.byteLength(text)
     this.#buffered += size
@@ -82,8 +82,8 @@ export class Sender {
   }
 
   /**
-   * Does not wait for messages. A peer that pings and does not read must not make us pile up answers: only
-   * the latest is kept then, which RFC 6455 §5.5.3 allows.
+   * Does not wait for messages. If a peer pings but does not read, only the latest answer is kept, which RFC 6455
+   * §5.5.3 allows.
    */
   pong(payload: Uint8Array): void {
     if (this.#stopped) return
@@ -91,7 +91,7 @@ export class Sender {
     else this.#write(encodeFrame(PONG, false, [payload], payload.length, nextMaskKey()), 0, nothing)
   }
 
-  /** Sent after everything given before; `written` is called when it has left. */
+  /** Sends a close frame after all messages. `written` is called when it was sent. */
   close(code: number | null, reason: string, written: () => void): void {
     const frame = encodeCloseFrame(code, reason, nextMaskKey())
     this.#enqueue(() => {
@@ -181,10 +181,10 @@ export class Sender {
     if (payload !== null) this.pong(payload)
   }
 
-  /** The first frame of a turn leaves at once, as it is mostly the only one; the others leave together. */
+  /** The first frame of a turn is sent at once, since it is usually the only one; others are sent together. */
   #write(frame: Buffer, size: number, written: () => void): void {
     if (!this.#socket.writable) return
-    // A Duplex of the caller may throw. That ends this connection, and not the program that calls `close()`.
+    // A Duplex of the caller may throw. That must end this connection, not the program that calls `close()`.
     try {
       if (this.#turn === 'nothing') {
         this.#turn = 'some'

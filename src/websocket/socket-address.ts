@@ -13,8 +13,8 @@ export type HeadersInit =
   | Readonly<Record<string, string | undefined>>
 
 /**
- * A relative URL is relative to the global origin. @throws {DOMException} `SyntaxError` if it is no WebSocket
- * URL.
+ * A relative URL is resolved against the global origin. @throws {DOMException} `SyntaxError` if it is not a
+ * WebSocket URL.
  */
 export function parseSocketUrl(input: unknown): URL {
   const text = String(input)
@@ -44,13 +44,13 @@ export function readHeaders(input: unknown): HeaderList {
   if (input === null || input === undefined) return list
   fillHeaders(list, input)
   for (const [name, value] of list.sorted()) {
-    // `Headers` takes more than may be sent. The value may be a secret.
+    // `Headers` accepts values that cannot be sent. The message leaves the value out, as it may be a secret.
     if (!isFieldValue(value)) throw new TypeError(`Headers.append: the value of "${name}" is invalid.`)
   }
   return list
 }
 
-/** The origin under which the dispatcher knows the server. */
+/** The origin that the dispatcher gets. */
 export function httpOrigin(url: URL): string {
   return `${url.protocol === 'ws:' ? 'http:' : 'https:'}//${url.host}`
 }

@@ -53,7 +53,7 @@ function toCode(value: unknown, where: string): number {
   throw new TypeError(`${where}: closeCode must be from 0 to 65535`)
 }
 
-/** With a code that cannot be sent, but can be the end of a connection. */
+/** Creates an error with a code that cannot be sent, such as 1006. */
 export let endedWith: (message: string, info: CheckedCloseInfo, cause: unknown) => WebSocketError
 
 /** Reading the global of this name replaces a property of the global object, which an import must not do. */
@@ -67,7 +67,7 @@ function findDOMException(): typeof DOMException {
 
 const RuntimeDOMException: typeof DOMException = findDOMException()
 
-/** Why a `WebSocketStream` ended; as the reason of an abort, what it is closed with. */
+/** Why a `WebSocketStream` ended. As the reason of an abort, it sets the close code and reason. */
 export class WebSocketError extends RuntimeDOMException {
   #info: CheckedCloseInfo
 

@@ -154,7 +154,7 @@ export class WebSocketStream {
     this.#close(readCloseInfo(closeInfo, 'WebSocketStream.close'))
   }
 
-  /** Closes the connection, and waits for that. */
+  /** Closes the connection, and waits until it is closed. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.close()
     // The end of a block is not the place to report how the server has closed.
@@ -168,13 +168,13 @@ export class WebSocketStream {
       this.#onNeverOpened(null)
     } else if (state.at === 'open') {
       this.#state = { at: 'closing' }
-      // The answer of the server may come after messages that nothing reads.
+      // The server's answer may come after messages that nobody reads.
       state.connection.hold(false)
       state.connection.close(closeCode, reason)
     }
   }
 
-  /** The signal. */
+  /** The signal was aborted. */
   #giveUp(given: unknown): void {
     if (this.#state.at !== 'connecting') return
     const reason = orAbortError(given)
@@ -241,7 +241,7 @@ export class WebSocketStream {
     if ((incoming.desiredSize ?? 0) <= 0) this.#state.connection.hold(true)
   }
 
-  /** Lasts until the socket has taken the message. */
+  /** Resolves when the socket has taken the message. */
   #write(message: string | Uint8Array): Promise<void> {
     if (this.#state.at !== 'open') return Promise.resolve()
     const { sender } = this.#state.connection
@@ -286,7 +286,7 @@ function uncleanClosure(closeCode: number, reason: string, cause: Error | null):
   return endedWith('unclean close', { closeCode, reason }, cause)
 }
 
-/** A `WebSocketError` can also be one that another connection ended with, whose code cannot be sent. */
+/** A `WebSocketError` from another connection may have a code that cannot be sent. */
 function closeInfoOf(reason: unknown): CheckedCloseInfo {
   if (!(reason instanceof WebSocketError)) return NO_CODE
   const { closeCode } = reason

@@ -143,7 +143,7 @@ class SocketTarget extends EventTarget {
     if (this.#state === CONNECTING) {
       this.#state = CLOSING
       this.#opening.abort()
-      // In a task of its own: the caller of `close()` may still add its listeners.
+      // In a separate task, because the caller of `close()` may still add listeners.
       runtimeSetImmediate(() => runIn(this.#opening.context, this.#onGivenUp, this))
     } else if (this.#state === OPEN) {
       this.#state = CLOSING
@@ -194,7 +194,7 @@ class SocketTarget extends EventTarget {
 }
 
 /**
- * A WebSocket over HTTP/1.1 or HTTP/2, whichever its dispatcher speaks with the server.
+ * A WebSocket over HTTP/1.1 or HTTP/2, whichever its dispatcher uses with the server.
  *
  * @example
  * const socket = new WebSocket('wss://example.com/feed', { dispatcher: client })
@@ -203,7 +203,7 @@ class SocketTarget extends EventTarget {
 export const WebSocket: typeof declared.WebSocket = SocketTarget
 
 /**
- * Sends a ping while the socket is open. The answer is seen on the channel `undici:websocket:pong`.
+ * Sends a ping if the socket is open. The answer is published on the channel `undici:websocket:pong`.
  *
  * @param payload At most 125 bytes.
  */
@@ -216,7 +216,7 @@ export function ping(socket: WebSocket, payload: Buffer = Buffer.alloc(0)): void
   sender[SEND_PING]!(payload)
 }
 
-/** As in Web IDL, shared memory is no bytes: it becomes a string. */
+/** As in Web IDL, shared memory does not count as bytes: it becomes a string. */
 function isBinary(data: unknown): data is ArrayBuffer | ArrayBufferView | Blob {
   if (ArrayBuffer.isView(data)) return !isSharedArrayBuffer(data.buffer)
   return isArrayBuffer(data) || data instanceof Blob

@@ -46,7 +46,7 @@ export class Body implements BodySink {
     return body
   }
 
-  /** A body over a stream that the caller created. */
+  /** A body that reads from the caller's stream. */
   static streamed(stream: ReadableStream): Body {
     const body = new Body(null)
     body.#state = STREAMING
@@ -111,7 +111,7 @@ export class Body implements BodySink {
     const state = this.#state
     if (state.kind === 'failed') return Promise.reject(state.reason)
     if (this.#isForeign) return this.#collectForeign(convert)
-    // A stream of ours that has not been read holds no chunks: they are all in this body.
+    // Our own stream has buffered no chunks if it was not read: they are all in this body.
     this.#stream?.getReader()
     const origin = this.#origin
     if (isWhole(origin)) return this.#convert(BodyBytes.of(bytesOf(origin)), convert)
@@ -129,7 +129,7 @@ export class Body implements BodySink {
     }
     this.#takeBack()
     if (this.#state.kind !== 'failed') {
-      // As the standard's tee does, a stream of ours is replaced by another one.
+      // As with the standard's tee, our stream is replaced by another one.
       this.#stream = null
       this.#controller = null
     }
@@ -153,7 +153,7 @@ export class Body implements BodySink {
       this.#state = STREAMED
       return taken
     }
-    // The stream stays that of this body.
+    // The stream stays with this body.
     this.#takeBack()
     const taken = new Body(this.#origin, null, this.#expected)
     taken.#state = this.#state
@@ -201,7 +201,7 @@ export class Body implements BodySink {
       incoming.addLent(memory, start, end, this.#expected)
       incoming.hold()
     } else {
-      // A reader that waits gets its memory, too.
+      // A waiting reader gets memory of its own.
       this.receive(this.#pulled ? ownBytes(memory, start, end) : holdBytes(memory, start, end))
     }
   }
@@ -287,7 +287,7 @@ export class Body implements BodySink {
     this.#pulled = false
   }
 
-  /** For bytes that are all there. */
+  /** Converts a complete body. */
   #convert<T>(bytes: BodyBytes, convert: Conversion<T>): Promise<T> {
     this.#end()
     this.#incoming.spent()
@@ -308,7 +308,7 @@ export class Body implements BodySink {
         this.#incoming.demand()
         return
       }
-      // An abort in the turn of the call still rejects, as it errors the stream that the standard reads from.
+      // An abort in the same turn still rejects: in the standard, it errors the stream that is read.
       queueMicrotask(() => this.#finish())
     })
   }
@@ -332,7 +332,7 @@ export class Body implements BodySink {
     return collected.then(() => convert(bytes, NO_CONTEXT))
   }
 
-  /** Takes the content back from a stream of ours that has not been read. The stream stays locked. */
+  /** Takes the content back from our stream, which has not been read. The stream stays locked. */
   #takeBack(): void {
     if (this.#stream === null || this.#state.kind === 'failed') return
     this.#stream.getReader()

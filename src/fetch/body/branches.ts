@@ -1,5 +1,5 @@
 /**
- * One source of chunks for two bodies, as `clone()` needs it. The source flows when either body wants more:
+ * One source of chunks for two bodies, for `clone()`. The source flows when either body wants more:
  * the faster reader sets the pace, and the slower one buffers the chunks it has not read, as in the
  * standard's tee.
  */

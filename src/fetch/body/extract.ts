@@ -43,7 +43,7 @@ export function extractBody(value: unknown, where: string): ExtractedBody {
 
 function extractObject(value: object): ExtractedBody | null {
   if (ArrayBuffer.isView(value) || isAnyArrayBuffer(value)) {
-    // As in Web IDL, shared memory is no bytes: it becomes a string.
+    // As in Web IDL, shared memory does not count as bytes: it becomes a string.
     if (isSharedArrayBuffer(ArrayBuffer.isView(value) ? value.buffer : value)) return null
     // Copied: the caller may keep writing to it.
     const bytes = new Uint8Array(sourceBytes(value as ArrayBuffer | ArrayBufferView))
@@ -76,7 +76,7 @@ function extractObject(value: object): ExtractedBody | null {
 }
 
 /**
- * The type of a Blob can be nothing else; that of another class could add lines to the head of the request.
+ * A Blob's type always matches. That of another class could inject lines into the head of the request.
  */
 const PRINTABLE = /^[\x20-\x7e]+$/
 

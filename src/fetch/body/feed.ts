@@ -64,7 +64,7 @@ export class IterableFeed implements BodyFeed {
     if (this.#state === 'over') return
     this.#state = 'over'
     try {
-      // Its iterator would wait for the chunk that it was asked for.
+      // `return()` of its iterator would wait for the pending chunk.
       if (isStream(this.#chunks)) destroyStream(this.#chunks, null)
       const iterator = this.#iterator ?? this.#chunks[Symbol.asyncIterator]()
       // A stream receives the reason; a generator ignores it.

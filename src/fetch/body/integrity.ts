@@ -20,8 +20,7 @@ export function parseIntegrity(metadata: string): IntegrityMetadata | null {
     const match = EXPRESSION.exec(item)
     if (match === null) continue
     const algorithm = match[1]!.toLowerCase()
-    // An expression that is not a hash counts, too, and matches nothing: a typing error must not switch the
-    // check off.
+    // A malformed hash counts, too, and matches nothing: a typing error must not disable the check.
     const value = match[2] ?? ''
     const hash = BASE64.test(value) ? plain(value) : ''
     // The names sort by strength.

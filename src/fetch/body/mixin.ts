@@ -19,7 +19,7 @@ export interface BodyOwner {
   readonly headers: HeaderList
 }
 
-/** The members that read the whole body, by what they make of it. */
+/** The members that read the whole body, with their conversions. */
 const CONVERSIONS: Record<
   Exclude<keyof BodyMembers, 'textStream'>,
   (owner: BodyOwner) => Conversion<unknown>

@@ -100,7 +100,7 @@ function readDisposition(value: Buffer): { name: string | null; filename: string
     }
     rest = rest.slice(match[0].length)
   }
-  // Senders that write both mean `filename` for readers that do not know the other (RFC 6266 §4.3).
+  // If both are present, `filename` is a fallback for readers that do not know `filename*` (RFC 6266 §4.3).
   return { name, filename: encoded ?? filename }
 }
 

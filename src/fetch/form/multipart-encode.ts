@@ -32,7 +32,7 @@ export function encodeMultipart(form: Iterable<readonly [string, unknown]>, boun
       text += `${headOfPart(boundary, String(name), null)}${withCrLf(String(value))}\r\n`
     }
   }
-  // Also without fields: a body of no bytes is no multipart body for most servers.
+  // Also without fields: most servers reject an empty body as multipart.
   text += `--${boundary}--\r\n`
   flush()
   return {

@@ -11,7 +11,7 @@ type FormDataClass = typeof declared.FormData
 interface Loaded {
   readonly runtime: FormDataClass
   /**
-   * Of our forms. It inherits the runtime's: they are forms of the runtime, but their constructor is ours.
+   * The prototype of our forms. It inherits from the runtime's, but its `constructor` is ours.
    */
   readonly prototype: object
 }
@@ -41,7 +41,7 @@ function member(key: PropertyKey): unknown {
       return get().prototype
     case Symbol.hasInstance:
       return hasInstance
-    // The runtimes differ; IDL says that no argument is needed.
+    // Runtimes differ; Web IDL requires no argument.
     case 'length':
       return 0
     default:

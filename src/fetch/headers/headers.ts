@@ -28,7 +28,7 @@ const FORBIDDEN_IN_VALUE = /[\0\r\n]/
 /** The list of a `Headers` object; null for any other object. */
 let listIn: (value: object) => HeaderList | null
 
-/** Headers over a list that the caller still shares. */
+/** Headers that share the given list. */
 export let makeHeaders: (list: HeaderList, guard: HeadersGuard) => Headers
 
 export type Headers = declared.Headers
@@ -199,7 +199,7 @@ function fillFromRecord(list: HeaderList, init: Record<PropertyKey, unknown>): v
   const isSimple = !isProxy(init) && Object.getOwnPropertySymbols(init).length === 0
   const names = isSimple ? Object.keys(init) : Reflect.ownKeys(init)
   const plain: Record<string, string> = {}
-  /** From the first field on that is not plain. Nothing is checked before all are converted. */
+  /** The fields from the first one that is not plain. Nothing is checked before all are converted. */
   const others: [name: string, value: string][] = []
   let isPlain = isSimple && list.isEmpty
   for (const name of names) {
@@ -221,7 +221,7 @@ function fillFromRecord(list: HeaderList, init: Record<PropertyKey, unknown>): v
   for (const [name, value] of others) appendChecked(list, name, value)
 }
 
-/** Whether only the same spelling equals a name. */
+/** Whether the name is a valid one in lower case. */
 function isPlainName(name: string): boolean {
   return lowerCaseToken(name) === name && name !== '__proto__'
 }

@@ -64,9 +64,9 @@ export function referrerOf(request: ReferringRequest, client: URL | undefined): 
 }
 
 /**
- * The referrer of the request that follows this one (Fetch, main fetch): all that this one's server was told.
- * Otherwise the policy of a redirect could disclose to the next server what the caller's policy kept from the
- * first.
+ * The referrer of the next request after a redirect (Fetch, main fetch): what this request's server was told.
+ * Otherwise the policy of a redirect could disclose to the next server what the caller's policy withheld from
+ * this one.
  */
 export function reducedReferrer(request: ReferringRequest, client: URL | undefined): 'no-referrer' | URL {
   const told = referrerOf(request, client)

@@ -43,7 +43,7 @@ function plainHeaders(mode: RequestMode, { protocol, isTrustworthy }: UrlParts):
   }
 }
 
-/** Those that tell the origin even to a server without TLS. */
+/** They send the origin even to a server without TLS. */
 const TELLING_POLICIES: ReadonlySet<string> = new Set(['origin', 'origin-when-cross-origin', 'unsafe-url'])
 
 const CONDITIONAL = new Set([
@@ -64,7 +64,7 @@ export function wireHeaders(record: RequestRecord, trail: Trail | null): WireHea
   list.forEach((name, lower, value) => {
     if (CONDITIONAL.has(lower)) isConditional = cache === 'default'
     if (lower === 'host' || lower === 'sec-fetch-mode') return
-    // Programs that forward the fields of another request leave it in, but this one has no body.
+    // Programs that forward the fields of another request may leave it in, but this request has no body.
     if (lower === 'content-length' && record.body === null) return
     setOwn(headers, name, value)
   })
@@ -91,7 +91,7 @@ export function wireHeaders(record: RequestRecord, trail: Trail | null): WireHea
   return headers
 }
 
-/** The origin that the request is made for, if it is known: the global origin. */
+/** The `origin` field; null for none. The global origin is the origin that makes the request. */
 function originOf(record: RequestRecord, trail: Trail | null, client: URL | undefined): string | null {
   if (client === undefined) return null
   const { method, referrerPolicy, url } = record

@@ -24,7 +24,7 @@ export function serializeAMimeType(mimeType: MIMEType): string {
   return serializeMimeType(mimeType)
 }
 
-/** `'failure'` is among what callers pass on unchecked. */
+/** Callers may pass on `'failure'` unchecked. */
 function isRecord(value: unknown): value is MIMEType {
   if (typeof value !== 'object' || value === null) return false
   const { essence, parameters } = value as Partial<MIMEType>

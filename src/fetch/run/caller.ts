@@ -9,7 +9,7 @@ export class Caller implements Answer {
   /** Cleared once the promise is settled, because these functions keep the response alive. */
   #resolve: ((response: Response) => void) | null
   #reject: ((reason: unknown) => void) | null
-  /** Until it is delivered. */
+  /** The response, until it is delivered. */
   #response: Response | null = null
   #run: Answering | null = null
 
@@ -19,7 +19,7 @@ export class Caller implements Answer {
     addCaller()
   }
 
-  /** There is neither a response nor an error for it yet. */
+  /** It has neither a response nor an error yet. */
   get isWaiting(): boolean {
     return this.#resolve !== null && this.#response === null
   }
@@ -45,7 +45,7 @@ export class Caller implements Answer {
     run!.onDelivered()
   }
 
-  /** In place of a response that is not delivered yet, too: the caller may abort until it has it. */
+  /** Replaces a response that is not delivered yet: until then, the caller may abort. */
   reject(reason: unknown): void {
     const reject = this.#reject
     if (reject === null) return

@@ -94,7 +94,7 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
       if (this.#controller !== null) this.#controller.abort(reason)
       else this.#abortQueued?.(reason)
     } catch {
-      // A dispatcher that fails to abort: the caller must get its error all the same.
+      // Even if the dispatcher fails to abort, the caller must get its error.
     }
   }
 
@@ -103,7 +103,7 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
     this.#endLink()
     this.#transfer.stop()
     this.#decoding?.destroy()
-    // What has been sent without a stream ends with its request.
+    // A body that is no stream ends with its request.
     if (this.#sent === undefined) this.#record.body?.cancel(reason)
     else if (this.#sent instanceof StreamChunks) this.#sent.cancel(reason)
   }
@@ -245,7 +245,7 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
     this.#transfer.discard(headers, this.#record.method !== 'HEAD', () => this.#stop(undefined))
   }
 
-  /** No more of an unwanted body follows. */
+  /** The unwanted body has ended. */
   #endDump(): void {
     this.#state = 'ended'
     this.#unfollow()
@@ -278,7 +278,7 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
     if (this.#admits(chunk.byteLength)) this.#sinkLink.sink?.receive(chunk)
   }
 
-  /** Whether so many bytes more may go to the body; ends the exchange if not. */
+  /** Whether the body may get this many more bytes. If not, ends the exchange. */
   #admits(bytes: number): boolean {
     if (!this.#transfer.admit(bytes)) {
       this.onDecodeError(new ResponseExceededMaxSizeError())
@@ -293,7 +293,7 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
   }
 
   /**
-   * A fetch asks for none: a dispatcher of another library, or an interceptor, has made it of this request.
+   * A fetch never requests an upgrade, but a dispatcher of another library or an interceptor may.
    */
   onRequestUpgrade(
     controller: DispatchController,
@@ -347,12 +347,12 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
     sink?.fail(new TypeError('terminated', { cause: error }))
   }
 
-  /** By a dispatcher that has returned a promise. */
+  /** Called for a dispatcher that returned a promise, if it rejects. */
   refuse(error: unknown): void {
     if (this.#state === 'waiting' || this.#state === 'responding') this.#refuse(error)
   }
 
-  /** Fails the fetch for a reason that the fetch algorithm gives. */
+  /** Fails the fetch because the fetch algorithm does not allow it to continue. */
   #refuse(error: unknown): void {
     const caller = this.#takeCaller()
     const { sink } = this.#sinkLink
@@ -366,7 +366,7 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
     if (this.#state === 'ended' && this.#sinkLink.sink === null) this.#endLink()
   }
 
-  /** An abort has nothing to stop any more. Until the promise is settled, it rejects it. */
+  /** Nothing is left that an abort could stop. Until the promise is settled, an abort still rejects it. */
   #unfollow(): void {
     if (this.#caller === null || this.#caller.isSettled) this.#endLink()
   }

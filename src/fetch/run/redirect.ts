@@ -27,13 +27,13 @@ const CREDENTIAL_FIELDS = ['authorization', 'proxy-authorization', 'cookie', 'ho
 
 const BEYOND_ASCII = /[^\0-\x7e]/
 
-/** What a request remembers of the requests that led to it. */
+/** What is known about the requests that led to a request. */
 export class Trail {
   readonly first: UrlParts
   count = 0
-  /** A URL on the way has another origin than the first one. It stays so on the way back. */
+  /** A redirect led to another origin than the first one. Stays true if a later one leads back. */
   isForeign = false
-  /** The request went from one foreign origin to another: the last one must not learn where it began. */
+  /** The request went from one foreign origin to another, which must not learn where it began. */
   isTainted = false
   /**
    * The last request is being repeated, because its server answered that the first try used the wrong
@@ -83,7 +83,7 @@ export function nextHop(
   if (isForeign && record.mode === 'same-origin') throw new Error('request mode cannot be "same-origin"')
   const client = getGlobalOrigin()
   if (target.hasCredentials && record.mode === 'cors') {
-    // Without a global origin, the request comes from no origin that could be the target's.
+    // Without a global origin, the request has no origin that could be that of the target.
     if (client?.origin !== target.origin) throw new Error('cross origin not allowed for request mode "cors"')
     if (trail.isForeign || client.origin !== record.url.origin) {
       throw new Error('URL cannot contain credentials for request mode "cors"')

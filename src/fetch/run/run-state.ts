@@ -1,4 +1,4 @@
-/** Where one exchange of a fetch stands. */
+/** The states of one exchange of a fetch. */
 
 /**
  * `dumping`: a redirect was followed or the response is opaque, and the body of this response is discarded.

@@ -25,7 +25,7 @@ export function sendRequest(record: RequestRecord, trail: Trail | null): Dispatc
     // fetch follows redirects itself: an interceptor must not.
     maxRedirections: 0,
   }
-  // The other modes have an origin to be compared with, which a program on a server has not: its jar decides.
+  // The other modes compare origins. A program on a server has none, so its cookie jar decides.
   if (record.credentials === 'omit') options.cookies = false
   if (headersTimeout !== null) options.headersTimeout = headersTimeout
   if (bodyTimeout !== null) options.bodyTimeout = bodyTimeout

@@ -1,5 +1,5 @@
 /**
- * How much of a response has arrived and when: for its size limit, until it is given up unread, and as the
+ * How much of a response has arrived, and when. Used for the size limit, for bodies that nobody reads, and as the
  * `performance` entry of a completed fetch. The times come from the engine.
  */
 import { now } from '../../base/loop/clock.ts'
@@ -21,7 +21,7 @@ export class Transfer {
   maxBytes: number = Number.POSITIVE_INFINITY
   #discarded: DiscardedBody | null = null
 
-  /** Nobody wants the body: reads on only as long as that is cheaper than a new connection. */
+  /** Nobody wants the body: it is read only as long as that is cheaper than a new connection. */
   discard(headers: HeaderObject | null, hasBody: boolean, giveUp: () => void): void {
     if (this.#discarded !== null) return
     this.#discarded = new DiscardedBody(giveUp)
@@ -85,7 +85,7 @@ for (const [name, read] of Object.entries(MEMBERS)) {
   })
 }
 
-/** When the request that was answered was queued. */
+/** When the request with the final response was queued. */
 function begin({ timings, endTime }: Transfer): number {
   return timings?.queued ?? endTime
 }

@@ -81,8 +81,8 @@ function parse(text: string): UrlParts {
 }
 
 /**
- * Whether the text may mean another URL when the global origin is set or changes. So may `http:path`, which
- * is relative to a base of its scheme. A base is never of another scheme than http and https.
+ * Whether the text may mean another URL when the global origin changes. That includes `http:path`, which is
+ * relative to a base with the same scheme. A base always has the scheme http or https.
  */
 function dependsOnBase(text: string, parts: UrlParts): boolean {
   return parts.isHttp && !text.startsWith(`${parts.protocol}//`)
