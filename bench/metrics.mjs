@@ -21,6 +21,14 @@ export const METRICS = {
     metric('p90', 'p90 ms', 'less', 2),
     metric('p999', 'p99.9 ms', 'less', 2),
   ],
+  paced: [
+    metric('cpu', 'CPU µs/request', 'less'),
+    metric('turns', 'turns/request', 'less', 2),
+    metric('p50', 'p50 ms', 'less', 2),
+    metric('p99', 'p99 ms', 'less', 2),
+    metric('p999', 'p99.9 ms', 'less', 2),
+  ],
+  spike: [metric('spike', 'most ms, when they end', 'less', 1), metric('calm', 'most ms, before', 'less', 1)],
   download: [metric('ms', 'ms/download', 'less', 0), metric('mbps', 'MB/s', 'more')],
   import: [
     metric('ms', 'ms', 'less'),

@@ -53,6 +53,20 @@ const FRESH = { reset: true, connections: 20 }
 /** Without `blocking: false`, undici holds a request back until the previous response head has arrived. */
 const PIPELINED = { pipelining: 10, blocking: false }
 
+/** Requests started by a clock, in a process that sleeps in between. */
+function pacedAt(rate, name, title, wire, parameters, floors) {
+  const words = `real traffic at ${rate.toLocaleString('en')} requests per second, ${title}`
+  return {
+    ...load(`paced-${rate}-${name}`, words, wire, { ...REAL, ...parameters }, [
+      ...LIBRARIES,
+      ...floors,
+      'floor (clock)',
+    ]),
+    kind: 'paced',
+    rate,
+  }
+}
+
 /**
  * - `goals`: candidate → [at least, aim] for the ratio of the first metric
  * - `limits`: metric → the maximum for ventuno
@@ -532,6 +546,34 @@ export const SCENARIOS = [
     kind: 'latency',
     rate,
   })),
+  ...[1000, 5000].flatMap((rate) => [
+    pacedAt(rate, 'h1', 'Pool of 50', 'h1', { connections: 50 }, ['floor (h1)']),
+    pacedAt(rate, 'h1-tls', 'Pool of 50, TLS', 'h1-tls', { connections: 50 }, ['floor (h1)']),
+    pacedAt(rate, 'h2c', 'h2c', 'h2c', { lanes: 100 }, ['floor (h2)']),
+    pacedAt(rate, 'h2', 'HTTP/2 over TLS', 'h2', { lanes: 100 }, ['floor (h2)']),
+    pacedAt(rate, 'fetch', 'fetch(), Pool of 50', 'h1', { ...REAL_FETCH, connections: 50 }, [
+      "the runtime's fetch",
+    ]),
+    pacedAt(
+      rate,
+      'composed',
+      'retry, decompress and redirect, Pool of 50',
+      'h1',
+      { connections: 50, feature: 'idle' },
+      [],
+    ),
+  ]),
+  {
+    ...load(
+      'spike-h1-50',
+      'a burst over 50 connections, then 1,000 requests per second while the unused ones time out',
+      'h1',
+      { ...REAL, connections: 50 },
+      LIBRARIES,
+    ),
+    kind: 'spike',
+    rate: 1000,
+  },
   {
     ...load(
       'cold-100',

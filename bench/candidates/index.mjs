@@ -35,6 +35,7 @@ export const CANDIDATES = {
   'floor (server alone)': { gateway: 'openAlone' },
   'floor (h1)': { open: ['floor-http1.mjs', 'open'] },
   'floor (h2)': { open: ['floor-http2.mjs', 'open'] },
+  'floor (clock)': { open: ['clock.mjs', 'open'] },
   wrk: { tool: 'wrk' },
   h2load: { tool: 'h2load' },
 }
