@@ -30,7 +30,7 @@ export interface CommandContext {
   readonly stderr: Output
 }
 
-/** A request body is held in memory, for it may be sent more than once. */
+/** A request body is held in memory because it may be sent more than once. */
 const LARGEST_DATA = 256 * 1024 * 1024
 /** Bytes of a response body that are kept: for a report of its beginning, for a result that has all of it. */
 const KEPT_FOR_REPORT = 1024 * 1024
@@ -173,7 +173,7 @@ async function create(name: string): Promise<Writable> {
   return (await open(name, 'w')).createWriteStream().on('error', () => {})
 }
 
-/** Does something with a file; that it cannot be done is the user's to know. */
+/** A file that cannot be read or written is a mistake of the user. */
 async function onFile<T>(verb: string, name: string, action: (name: string) => Promise<T>): Promise<T> {
   try {
     return await action(name)

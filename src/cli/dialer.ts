@@ -22,18 +22,18 @@ import { openProxied, type ProxyFacts, watchConnections } from './proxied-dialer
 
 export type ConnectionReport = Readonly<ReturnType<typeof factsOf>>
 
-/** PEM files that were named, read. */
+/** The contents of PEM files. */
 export type TlsFiles = Readonly<Partial<Record<'ca' | 'cert' | 'key', Buffer>>>
 
-/** The library's own. */
+/** As in the library. */
 const CONNECT_TIMEOUT = 10_000
 
 export class Dialer {
   readonly #options: Options
   readonly #files: TlsFiles
-  /** Of each connection that came about. */
+  /** One for each connection that was opened. */
   readonly connections: ConnectionReport[] = []
-  /** Of the latest connection, as is the socket. */
+  /** `dial` and `socket` belong to the latest connection. */
   dial: Dial | null = null
   socket: Socket | null = null
   #stopWatching: () => void = () => {}
@@ -62,7 +62,7 @@ export class Dialer {
     return new Pool(url.origin, { ...options, connections })
   }
 
-  /** The run is over. */
+  /** To be called when the run is over. */
   end(): void {
     this.#stopWatching()
     void this.#others?.destroy()

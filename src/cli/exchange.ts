@@ -46,7 +46,7 @@ export type Exchange = Readonly<Awaited<ReturnType<typeof exchange>>>
 export interface Reception {
   /** Bytes of the body to keep. */
   readonly keep: number
-  /** Where the body goes, too. It is not ended. */
+  /** Also gets the body. It is not ended here. */
   readonly sink: Writable | null
   readonly onProgress: (received: number, expected: number | null) => void
 }
@@ -63,7 +63,7 @@ export function requestOptions({ url, method, headers, body }: Outgoing) {
   return { origin: url.origin, path: url.pathname + url.search, method, headers: headers.flat(), body }
 }
 
-/** Sends it and takes the response. Never throws: an error is a `failure`. */
+/** Sends the request and receives the response. Never throws: an error is a `failure`. */
 export async function exchange(dialer: Dialer, outgoing: Outgoing, reception: Reception) {
   const { url, method, headers, body, timeout } = outgoing
   const startedAt = new Date()

@@ -5,7 +5,7 @@ import { UsageError } from './options.ts'
 export const EXIT = { ok: 0, usage: 1, connect: 2, timeout: 3, protocol: 4, status: 22 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** How far the exchange had come, as the command saw it. */
+/** What the command was doing when an error occurred. */
 export type Stage = 'connecting' | 'waiting for the response' | 'receiving the body'
 
 export type Failure = Readonly<ReturnType<typeof failureOf>>
@@ -15,7 +15,7 @@ export function exchangeError(code: 'TIMEOUT' | 'WRONG_PROTOCOL', message: strin
   return Object.assign(new Error(message), { code })
 }
 
-/** Gives a request up when its time is over. The timer keeps the process alive: it is to be cleared. */
+/** Aborts a request after a time limit. The timer keeps the process alive until it is cleared. */
 export function deadline(milliseconds: number): { readonly signal: AbortSignal; clear(): void } {
   const abort = new AbortController()
   const message = `no complete response within ${milliseconds / 1000} s`

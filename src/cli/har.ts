@@ -47,7 +47,7 @@ export function harOf(exchange: Exchange, version: string, keepsSecrets: boolean
   return { log: { version: '1.2', creator: { name: 'ventuno', version }, entries: [entry] } }
 }
 
-/** `connect` contains `ssl`; the last three of a request are never left out. */
+/** In this format `connect` includes `ssl`, and `send`, `wait` and `receive` are required. */
 function timingsOf(phases: Phases | null): Record<string, number> {
   return {
     blocked: duration(phases?.blocked),

@@ -1,4 +1,4 @@
-/** The arithmetic of many latencies, and their picture. Latencies are milliseconds, sorted. */
+/** Statistics of many latencies, and their histogram. Latencies are in milliseconds, sorted. */
 import { solid } from './phases.ts'
 import type { Measurement } from './repeat.ts'
 import { failureLines, sections, statusStyle } from './report.ts'
@@ -11,7 +11,7 @@ export interface Bucket {
   readonly count: number
 }
 
-/** Rows of the picture, without the one for the rest. */
+/** Rows of the histogram, without the last one, for what is slower. */
 const ROWS = 10
 
 /** The smallest value that this share of all does not exceed (nearest rank). */
@@ -55,7 +55,7 @@ function roundStep(least: number): number {
   return [1, 2, 5, 10].map((factor) => Number((factor * power).toFixed(9))).find((step) => step >= least)!
 }
 
-/** Many latencies, for a reader. */
+/** The report of a measurement. */
 export function measurementReport(measurement: Measurement, layout: TextLayout): string {
   const { method, url, requests, concurrency, latencies, failures } = measurement
   return sections([

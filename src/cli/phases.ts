@@ -20,7 +20,7 @@ export interface Phases extends Readonly<Record<Phase, number | null>> {
   readonly total: number
 }
 
-/** Moments come from different places: a difference below zero is none. */
+/** The two times may come from different events: a negative difference counts as zero. */
 const between = (from: number | null, to: number | null): number | null =>
   from === null || to === null ? null : Math.max(0, to - from)
 

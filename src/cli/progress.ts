@@ -4,9 +4,9 @@
  */
 import { bytes, type Output, type TextLayout } from './text-layout.ts'
 
-/** Milliseconds after which something is long. */
+/** In milliseconds. What takes less shows no progress. */
 const PATIENCE = 400
-/** Milliseconds between two pictures. */
+/** Milliseconds between two updates. */
 const INTERVAL = 100
 const LONGEST_BAR = 24
 /** Cells beside the bar when sizes and times are long. */
@@ -39,7 +39,7 @@ export class Progress {
     this.#output.write(`\r\x1b[K  ${line}  ${this.#layout.paint('dim', rate)}`)
   }
 
-  /** Takes the line away. */
+  /** Removes the line. */
   clear(): void {
     if (this.#drawnAt !== null) this.#output.write('\r\x1b[K')
     this.#drawnAt = null

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net'
 import { EnvHttpProxyAgent, type EnvHttpProxyAgentOptions } from '../index.ts'
 import { type Options, UsageError } from './options.ts'
 
-/** The way to the proxy. */
+/** The proxy, and what names it. */
 export interface ProxyFacts {
   /** Without credentials. */
   readonly uri: string

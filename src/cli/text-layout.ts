@@ -15,7 +15,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 const DEFAULT_COLUMNS = 80
 /** Below this a table has no room for its second column. */
 const LEAST_COLUMNS = 40
-/** Beyond this the eye loses the line. */
+/** Longer lines are hard to read. */
 const MOST_COLUMNS = 120
 
 const STYLES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, magenta: 35, cyan: 36 } as const

@@ -29,15 +29,11 @@ export function parseCookieDate(text: string): Date | null {
   const [, hour, minute, second] = found.get('time')!.map(Number) as [number, number, number, number]
   const day = Number(found.get('day')![0])
   const month = MONTHS.indexOf(found.get('month')![0].toLowerCase()) / 'jan '.length
-  const year = fullYear(Number(found.get('year')![0]))
+  const digits = Number(found.get('year')![0])
+  // Two digits stand for the years from 1970 to 2069.
+  const year = digits > 99 ? digits : digits + (digits >= 70 ? 1900 : 2000)
   if (year < FIRST_YEAR || hour > 23 || minute > 59 || second > 59) return null
   const date = new Date(Date.UTC(year, month, day, hour, minute, second))
   // `Date` would turn the 30th of February into a day of March.
   return date.getUTCDate() === day ? date : null
-}
-
-/** Two digits: the years from 1970 to 2069. */
-function fullYear(year: number): number {
-  if (year > 99) return year
-  return year >= 70 ? year + 1900 : year + 2000
 }

@@ -14,6 +14,7 @@ const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
 
 export class MockCall {
   readonly origin: string
+  readonly method: string
   handler: DispatchHandler
   /** Whether the handler is told what is sent. Otherwise a stream need not be read. */
   readonly observesBody: boolean
@@ -38,6 +39,7 @@ export class MockCall {
 
   constructor(origin: string, options: DispatchOptions, handler: DispatchHandler, nonStandard: boolean) {
     this.origin = origin
+    this.method = options.method
     this.handler = handler
     this.observesBody = handler.onBodySent !== undefined || handler.onRequestSent !== undefined
     this.given = options
@@ -46,10 +48,6 @@ export class MockCall {
     this.isPiecemeal = isPiecemeal(options.body)
     const path = options.query ? withQuery(options.path, options.query) : options.path
     this.path = sortedPath(path, nonStandard)
-  }
-
-  get method(): string {
-    return this.options.method
   }
 
   /** By lower-case name. */

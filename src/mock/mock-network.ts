@@ -208,7 +208,7 @@ export class MockNetwork implements ExchangeOwner {
     }
   }
 
-  /** Calls back when nothing runs any more, or nothing of what the caller waits for. */
+  /** Calls back as soon as `isBusy` is false: by default, when nothing runs any more. */
   whenIdle(done: () => void, isBusy: () => boolean = () => this.running.size > 0): void {
     this.#waiters.set(done, isBusy)
     this.onIdle()

@@ -199,6 +199,7 @@ describe('the history', () => {
     assert.equal(calls.filterCalls({ method: 'GET', path: '/x' }).length, 2)
     assert.equal(calls.filterCalls({ method: 'GET', path: '/x' }, { operator: 'and' }).length, 1)
     assert.equal(calls.filterCalls({ method: 'GET', path: '/x' }, { operator: 'OR' }).length, 2)
+    assert.deepEqual(calls.filterCalls({ colour: 'red' }, { operator: 'AND' }), [])
     assert.equal(calls.filterCalls({}).length, 3)
     assert.equal(calls.filterCalls({ other: 'x' }).length, 0)
     assert.throws(() => calls.filterCalls(1 as never), {

@@ -3,8 +3,9 @@
  * write cookies: a refusal is a null, never an exception.
  */
 import type { CookieRecord } from '../cookie-record.ts'
+import { MAX_NAME_AND_VALUE_LENGTH } from '../parse.ts'
 import { domainMatches, isAddress, isDomain } from './host.ts'
-import { isCookieText, MAX_AGE, MAX_NAME_AND_VALUE } from './limits.ts'
+import { isCookieText, MAX_AGE } from './limits.ts'
 import type { JarSettings, RequestContext } from './options.ts'
 import type { StoredCookie } from './stored-cookie.ts'
 
@@ -97,7 +98,7 @@ function scopeOf(domain: string, host: string, settings: JarSettings): Scope | n
 function isSound({ name, value, path, secure, sameSite }: StoredCookie): boolean {
   if (!isCookieText(name) || name.includes('=') || !isCookieText(value)) return false
   if (name === '' && value === '') return false
-  if (name.length + value.length > MAX_NAME_AND_VALUE) return false
+  if (name.length + value.length > MAX_NAME_AND_VALUE_LENGTH) return false
   return !NOT_IN_PATH.test(path) && (sameSite !== 'None' || secure)
 }
 

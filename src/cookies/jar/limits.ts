@@ -1,8 +1,6 @@
 /** Limits of RFC 6265bis, and the text that a cookie may consist of. */
 import { trimWhitespace } from '../cookie.ts'
 
-/** §5.6: bytes of name and value together. */
-export const MAX_NAME_AND_VALUE = 4096
 /** §5.5: no cookie lives longer, whatever its server wants. */
 export const MAX_AGE: number = 400 * 24 * 60 * 60 * 1000
 /** §6.1: what servers may count on. */

@@ -7,7 +7,7 @@ import { bytesOf, type Pieces } from '../mock-body.ts'
 /** Pieces are read at the speed of the consumer. */
 export type ReplyContent = Buffer | Pieces
 
-/** Objects become JSON; nothing comes of `false`, 0 and the like. */
+/** Objects become JSON; `false`, 0 and undefined an empty body. */
 export function toContent(data: unknown): ReplyContent {
   if (typeof data === 'string') return data === '' ? NO_BYTES : Buffer.from(data)
   if (data === null) return Buffer.from('null')

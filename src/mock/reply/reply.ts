@@ -89,7 +89,7 @@ export const NO_DEFAULTS: ReplyDefaults = { headers: [], trailers: [], contentLe
 
 /** What `pendingInterceptors()` shows of a reply. */
 export interface PendingReply {
-  /** Null unless the reply is one. */
+  /** Null unless the reply is an error. */
   error: unknown
   /** Undefined for an error, or if a function decides. */
   statusCode?: number | undefined
@@ -119,7 +119,7 @@ export interface ResponseReply {
   readonly data: PendingReply
 }
 
-/** A behaviour of a connection. */
+/** A reply that needs a connection in memory. */
 type WireReply =
   | {
       readonly kind: 'raw'
@@ -132,7 +132,7 @@ export type Reply =
   | ResponseReply
   | ((WireReply | { readonly kind: 'error'; readonly error: unknown }) & { readonly data: PendingReply })
 
-/** Gets the server's end of a connection that was handed over. */
+/** Gets the server's end of an upgraded connection. */
 export type UpgradeAcceptor = (socket: Duplex, opts: MockResponseCallbackOptions) => unknown
 
 export function fixedReply(
@@ -228,7 +228,7 @@ function readHead(given: unknown, responseOptions: unknown, defaults: ReplyDefau
       const all = isCounted ? block(['content-length', `${content.length}`]) : plain
       return { statusCode, fields: all, trailers, informational, content }
     },
-    /** A fixed response is known with its fields. */
+    /** A fixed response is given, because its fields may include a length. */
     pending: (data: unknown, { fields: all } = { fields: plain }): PendingReply => ({
       error: null,
       statusCode,

@@ -12,10 +12,7 @@ import { statusText } from '../reply/status-text.ts'
 import type { Snapshot, SnapshotRequest, SnapshotResponse } from './snapshot.ts'
 import { encodedBody } from './snapshot-body.ts'
 
-interface HarField {
-  readonly name: string
-  readonly value: string
-}
+type HarField = Readonly<Record<'name' | 'value', string>>
 
 interface HarBody {
   readonly mimeType?: string

@@ -1,6 +1,6 @@
 /**
  * Clients on in-memory connections: mocked replies go through the same engines as in production. Each client
- * carries one request at a time, so the peer knows which one it answers.
+ * carries one request at a time, so the server knows which one it answers.
  */
 
 import { ignoreError } from '../../base/error/ignore-error.ts'
@@ -43,7 +43,7 @@ interface WireSlot {
   timer: ReturnType<typeof setTimeout> | null
 }
 
-/** Tells the peer when the request is written, and frees the client when it has ended. */
+/** Tells the server when the request is written, and frees the client when it has ended. */
 class WireHandler extends DecoratorHandler {
   readonly #onSent: () => void
   readonly #onSettled: () => void
