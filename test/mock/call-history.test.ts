@@ -51,6 +51,19 @@ describe('when calls are logged', () => {
   })
 })
 
+test('a request whose body fails before it can be matched is logged with the error', async (t) => {
+  const { agent, pool } = mocking(t, { enableCallHistory: true })
+  pool.intercept({ path: '/', method: 'POST', body: 'x' }).reply(200)
+  const broken = new Error('broken')
+  async function* body() {
+    yield 'x'
+    throw broken
+  }
+  const call = { origin: ORIGIN, path: '/', method: 'POST', body: body() } as const
+  assert.equal(await failure(agent.request(call)), broken)
+  assert.equal(agent.getCallHistory()!.lastCall()!.error, broken)
+})
+
 describe('a log', () => {
   test('a log has the parts of the request', () => {
     const log = new MockCallHistoryLog(POST)
