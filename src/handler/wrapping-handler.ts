@@ -1,9 +1,11 @@
 /**
  * Forwards the calls that every handler gets to the one that it wraps, and what this one returns: the promise of an async
- * function, for whose rejection the dispatcher fails the request.
+ * function, for whose rejection the dispatcher fails the request. A subclass that does not hand the promise on must not end
+ * the process: its rejection aborts the request here, too.
  */
 // biome-ignore-all lint/correctness/noVoidTypeReturn: a handler may have async functions, and the dispatcher looks at their promises
 import type { Duplex } from 'node:stream'
+import { isThenable } from '../base/loop/thenable.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import { answerOlderCalls } from './older-calls.ts'
@@ -11,12 +13,20 @@ import { answerOlderCalls } from './older-calls.ts'
 /** The handler that one of ours wraps. Not a member: a subclass of a program could have one of its name. */
 export let innerOf: (wrapping: WrappingHandler) => DispatchHandler
 
+/** What a method of the wrapped handler has returned. */
+export let watched: <T>(wrapping: WrappingHandler, answer: T) => T
+
 /** The base of `DecoratorHandler`. It has no field that a subclass of a program could have as well. */
 export abstract class WrappingHandler implements DispatchHandler {
   readonly #inner: DispatchHandler
+  #controller: DispatchController | null = null
 
   static {
     innerOf = (wrapping) => wrapping.#inner
+    watched = (wrapping, answer) => {
+      if (isThenable(answer)) answer.then(undefined, (error: unknown) => wrapping.#controller?.abort(error))
+      return answer
+    }
   }
 
   constructor(inner: DispatchHandler) {
@@ -24,15 +34,16 @@ export abstract class WrappingHandler implements DispatchHandler {
   }
 
   onRequestStart(controller: DispatchController, context: unknown): void {
-    return this.#inner.onRequestStart?.(controller, context)
+    this.#controller = controller
+    return watched(this, this.#inner.onRequestStart?.(controller, context))
   }
 
   onRequestSent(): void {
-    return this.#inner.onRequestSent?.()
+    return watched(this, this.#inner.onRequestSent?.())
   }
 
   onResponseStarted(): void {
-    return this.#inner.onResponseStarted?.()
+    return watched(this, this.#inner.onResponseStarted?.())
   }
 
   onResponseStart(
@@ -41,15 +52,15 @@ export abstract class WrappingHandler implements DispatchHandler {
     headers: HeaderObject,
     statusText?: string,
   ): void {
-    return this.#inner.onResponseStart?.(controller, statusCode, headers, statusText)
+    return watched(this, this.#inner.onResponseStart?.(controller, statusCode, headers, statusText))
   }
 
   onResponseData(controller: DispatchController, chunk: Buffer): void {
-    return this.#inner.onResponseData?.(controller, chunk)
+    return watched(this, this.#inner.onResponseData?.(controller, chunk))
   }
 
   onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
-    return this.#inner.onResponseEnd?.(controller, trailers)
+    return watched(this, this.#inner.onResponseEnd?.(controller, trailers))
   }
 
   onRequestUpgrade(
@@ -58,11 +69,11 @@ export abstract class WrappingHandler implements DispatchHandler {
     headers: HeaderObject,
     socket: Duplex,
   ): void {
-    return this.#inner.onRequestUpgrade?.(controller, statusCode, headers, socket)
+    return watched(this, this.#inner.onRequestUpgrade?.(controller, statusCode, headers, socket))
   }
 
   onResponseError(controller: DispatchController | null | undefined, error: Error): void {
-    return this.#inner.onResponseError?.(controller, error)
+    return watched(this, this.#inner.onResponseError?.(controller, error))
   }
 }
 

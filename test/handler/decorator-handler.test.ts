@@ -6,8 +6,8 @@ import type { DispatchController, DispatchHandler } from '../../src/request/disp
 
 const controller = {} as DispatchController
 
-function callAll(handler: DispatchHandler): unknown[][] {
-  const calls: [keyof DispatchHandler, unknown[]][] = [
+function callsOf(controller: DispatchController): [keyof DispatchHandler, unknown[]][] {
+  return [
     ['onRequestQueued', [() => {}]],
     ['onRequestStart', [controller, 'ctx']],
     ['onBodySent', ['chunk']],
@@ -19,6 +19,12 @@ function callAll(handler: DispatchHandler): unknown[][] {
     ['onRequestUpgrade', [controller, 101, {}, new PassThrough()]],
     ['onResponseError', [controller, new Error('lost')]],
   ]
+}
+
+const callNames = callsOf(controller).map(([name]) => name)
+
+function callAll(handler: DispatchHandler, given = controller): unknown[][] {
+  const calls = callsOf(given)
   for (const [name, args] of calls) (handler[name] as (...args: unknown[]) => void).apply(handler, args)
   return calls.map(([name, args]) => [name, ...args])
 }
@@ -34,6 +40,30 @@ describe('DecoratorHandler', () => {
     })
     assert.deepEqual(callAll(new DecoratorHandler(inner)), seen)
   })
+
+  for (const name of callNames) {
+    it(`${name} of the inner handler rejects, and the subclass drops the promise: the request is aborted`, async (t) => {
+      const unhandled: unknown[] = []
+      const note = (error: unknown): void => void unhandled.push(error)
+      process.on('unhandledRejection', note)
+      t.after(() => process.off('unhandledRejection', note))
+      const failed = new Error('rejected')
+      class Forgetful extends DecoratorHandler {}
+      const forwards = (DecoratorHandler.prototype as DispatchHandler)[name] as (
+        ...args: unknown[]
+      ) => unknown
+      Object.assign(Forgetful.prototype, {
+        [name](...args: unknown[]) {
+          Reflect.apply(forwards, this, args)
+        },
+      })
+      const aborts: unknown[] = []
+      const aborting = { abort: (reason: unknown) => aborts.push(reason) } as unknown as DispatchController
+      callAll(new Forgetful({ [name]: () => Promise.reject(failed) }), aborting)
+      await new Promise((resolve) => setImmediate(resolve))
+      assert.deepEqual([aborts, unhandled], [[failed], []])
+    })
+  }
 
   it('forwards to what is there', () => {
     callAll(new DecoratorHandler({}))
