@@ -19,7 +19,7 @@ import { Client, type ClientStats } from './client.ts'
 import { shareConnector } from './client-connector.ts'
 import { CONNECT, type ConnectFunction, readClientOptions } from './client-options.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import { endAll } from './end-all.ts'
+import { closeAll, destroyAll } from './end-all.ts'
 import { LifecycleDispatcher, takesNoMore, whenIdle } from './lifecycle.ts'
 import { FACTORY, type PoolOptions, readPoolOptions } from './pool/options.ts'
 import { Pool } from './pool/pool.ts'
@@ -37,13 +37,13 @@ interface DispatcherMaker {
 export type AgentFactory = DispatcherMaker['make']
 
 /** Takes a request before the agent does; null leaves it to the agent. */
-export type Diversion = (options: AgentDispatchOptions, handler: DispatchHandler) => boolean | null
+export type AgentMock = (options: AgentDispatchOptions, handler: DispatchHandler) => boolean | null
 
 /**
  * For mock agents: requests on the agent that they send through are mocked, too. No effect on other
  * dispatchers.
  */
-export let divertAgent: (agent: object, diversion: Diversion) => void
+export let mockAgentRequests: (agent: object, mock: AgentMock) => void
 
 /** Options of `Agent`. */
 export interface AgentOptions extends Omit<PoolOptions, 'factory'> {
@@ -93,11 +93,11 @@ export class Agent extends LifecycleDispatcher {
   readonly #entries = new Map<string, OriginEntry>()
   /** Forgotten, and not closed yet: their sockets may take their time. */
   readonly #leaving = new Set<Dispatcher>()
-  #diversion: Diversion | null = null
+  #mock: AgentMock | null = null
 
   static {
-    divertAgent = (agent, diversion) => {
-      if (#diversion in agent) agent.#diversion = diversion
+    mockAgentRequests = (agent, mock) => {
+      if (#mock in agent) agent.#mock = mock
     }
   }
 
@@ -144,8 +144,8 @@ export class Agent extends LifecycleDispatcher {
     if (!origin || (typeof origin !== 'string' && !(origin instanceof URL))) {
       throw new InvalidArgumentError('opts.origin must be a non-empty string or URL.')
     }
-    const diverted = this.#diversion?.(options, handler) ?? null
-    if (diverted !== null) return diverted
+    const mocked = this.#mock?.(options, handler) ?? null
+    if (mocked !== null) return mocked
     const kind = options.allowH2 === false ? 'http1' : 'any'
     const key = this.#keyOf(origin, replacedName(options))
     const known = this.#entries.get(key)?.[kind]
@@ -165,12 +165,11 @@ export class Agent extends LifecycleDispatcher {
   }
 
   protected override finish(done: () => void): void {
-    endAll([...this.#dispatchers, ...this.#leaving], (dispatcher, one) => dispatcher.close(one), done)
+    closeAll([...this.#dispatchers, ...this.#leaving], done)
   }
 
   protected override terminate(reason: EndReason, done: () => void): void {
-    const all = [...this.#dispatchers, ...this.#leaving]
-    endAll(all, (dispatcher, one) => dispatcher.destroy(reason.isCallers ? reason.error : null, one), done)
+    destroyAll([...this.#dispatchers, ...this.#leaving], reason, done)
     this.#entries.clear()
   }
 
@@ -220,11 +219,7 @@ export class Agent extends LifecycleDispatcher {
     entry[kind] = null
     if (entry.any === null && entry.http1 === null) this.#entries.delete(key)
     this.#leaving.add(dispatcher)
-    endAll(
-      [dispatcher],
-      (each, ended) => each.close(ended),
-      () => this.#leaving.delete(dispatcher),
-    )
+    closeAll([dispatcher], () => this.#leaving.delete(dispatcher))
   }
 }
 

@@ -3,9 +3,20 @@
  * calls back twice, must neither keep the others from being waited for nor end the wait early.
  */
 import { isThenable } from '../base/loop/thenable.ts'
+import type { EndReason } from '../request/end-reason.ts'
 import type { Dispatcher } from './dispatcher.ts'
 
-export function endAll<T = Dispatcher>(
+export function closeAll(dispatchers: readonly Dispatcher[], done: () => void): void {
+  endAll(dispatchers, (dispatcher, ended) => dispatcher.close(ended), done)
+}
+
+/** With the caller's error, or each with its own. */
+export function destroyAll(dispatchers: readonly Dispatcher[], reason: EndReason, done: () => void): void {
+  const error = reason.isCallers ? reason.error : null
+  endAll(dispatchers, (dispatcher, ended) => dispatcher.destroy(error, ended), done)
+}
+
+export function endAll<T>(
   dispatchers: readonly T[],
   end: (dispatcher: T, ended: () => void) => unknown,
   done: () => void,

@@ -1,9 +1,9 @@
 /** The mock agent: interceptors reply to its requests, and those that match none are sent, or fail. */
 
 import { defineKind } from '../base/object/kind.ts'
-import { Agent, divertAgent } from '../dispatcher/agent.ts'
+import { Agent, mockAgentRequests } from '../dispatcher/agent.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
-import { endAll } from '../dispatcher/end-all.ts'
+import { closeAll, destroyAll } from '../dispatcher/end-all.ts'
 import type { EventSourceOptions } from '../dispatcher/event-source-options.ts'
 import { LifecycleDispatcher } from '../dispatcher/lifecycle.ts'
 import { reemitConnections } from '../dispatcher/reemit.ts'
@@ -54,7 +54,7 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
     super(settings.agentOptions.webSocket)
     this.#real = settings.agent ?? new Agent(settings.agentOptions)
     this.#network = new MockNetwork(this, this.#real, settings)
-    divertAgent(this.#real, (call, handler) => this.#network.divert(call, handler))
+    mockAgentRequests(this.#real, (call, handler) => this.#network.divert(call, handler))
     reemitConnections(this, this.#real)
   }
 
@@ -229,14 +229,13 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
 
   protected override finish(done: () => void): void {
     this.#leave()
-    this.#network.whenIdle(() => this.#endAll((dispatcher, ended) => dispatcher.close(ended), done))
+    this.#network.whenIdle(() => closeAll(this.#takeAll(), done))
   }
 
   protected override terminate(reason: EndReason, done: () => void): void {
     this.#leave()
     for (const exchange of [...this.#network.running]) exchange.end(reason)
-    const error = reason.isCallers ? reason.error : null
-    this.#endAll((dispatcher, ended) => dispatcher.destroy(error, ended), done)
+    destroyAll(this.#takeAll(), reason, done)
   }
 
   #leave(): void {
@@ -244,10 +243,11 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
     this.clearCallHistory()
   }
 
-  #endAll(end: (dispatcher: Dispatcher, ended: () => void) => unknown, done: () => void): void {
+  /** The dispatchers that this one is made of, to be ended. */
+  #takeAll(): Dispatcher[] {
     const all = [...this.#pools.values(), ...this.#network.wire.clients, this.#real]
     this.#pools.clear()
-    endAll(all, end, done)
+    return all
   }
 }
 defineKind(MockAgent, 'ventuno.MockAgent')

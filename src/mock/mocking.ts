@@ -4,7 +4,7 @@
 import { withoutPollution } from '../base/object/own-options.ts'
 import type { Client } from '../dispatcher/client.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
-import { endAll } from '../dispatcher/end-all.ts'
+import { closeAll, destroyAll } from '../dispatcher/end-all.ts'
 import type { Pool } from '../dispatcher/pool/pool.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { toDispatchHandler } from '../handler/legacy-handler.ts'
@@ -98,15 +98,13 @@ export function mocking<D extends Client | Pool, O>(
       const { running, clients } = this.#forget()
       const isBusy = (): boolean => running.some((request) => this.#network.running.has(request))
       const finish = (): void => super.finish(done)
-      this.#network.whenIdle(() => endAll(clients, (client, ended) => client.close(ended), finish), isBusy)
+      this.#network.whenIdle(() => closeAll(clients, finish), isBusy)
     }
 
     protected override terminate(reason: EndReason, done: () => void): void {
       const { running, clients } = this.#forget()
       for (const request of running) request.end(reason)
-      const error = reason.isCallers ? reason.error : null
-      const terminate = (): void => super.terminate(reason, done)
-      endAll(clients, (client, ended) => client.destroy(error, ended), terminate)
+      destroyAll(clients, reason, () => super.terminate(reason, done))
     }
 
     /** Removes the interceptors from the agent. Returns what is left to end. */

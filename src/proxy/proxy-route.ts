@@ -6,7 +6,7 @@
 import { asciiHost } from '../base/address/server-name.ts'
 import { Agent, type AgentDispatchOptions } from '../dispatcher/agent.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
-import { endAll } from '../dispatcher/end-all.ts'
+import { closeAll, destroyAll } from '../dispatcher/end-all.ts'
 import { takesNoMore } from '../dispatcher/lifecycle.ts'
 import { type PoolStats, statsOf } from '../dispatcher/stats.ts'
 import { portOf } from '../guard/place.ts'
@@ -79,24 +79,18 @@ export class ProxyRoute {
 
   /** Requests first, then what tunnels run over. */
   finish(done: () => void): void {
-    const close = (dispatcher: Dispatcher, one: () => void): void => dispatcher.close(one)
     this.#forwarding.held.whenEmpty(() => {
-      endAll(this.#targetSide, close, () => endAll(this.#proxySide, close, done))
+      closeAll(this.#targetSide, () => closeAll(this.#proxySide, done))
     })
   }
 
   terminate(reason: EndReason, done: () => void): void {
-    const error = reason.isCallers ? reason.error : null
     const { held } = this.#forwarding
     for (const call of [...held]) {
       call.fail(reason.error)
       held.delete(call)
     }
-    endAll(
-      [...this.#targetSide, ...this.#proxySide],
-      (dispatcher, one) => dispatcher.destroy(error, one),
-      done,
-    )
+    destroyAll([...this.#targetSide, ...this.#proxySide], reason, done)
   }
 
   get #forwarders(): Dispatcher[] {

@@ -2,7 +2,7 @@
 import { defineKind } from '../base/object/kind.ts'
 import { withoutPollution } from '../base/object/own-options.ts'
 import { Agent, type AgentDispatchOptions } from '../dispatcher/agent.ts'
-import { endAll } from '../dispatcher/end-all.ts'
+import { closeAll, destroyAll } from '../dispatcher/end-all.ts'
 import { LifecycleDispatcher, takesNoMore } from '../dispatcher/lifecycle.ts'
 import { reemit } from '../dispatcher/reemit.ts'
 import type { PoolStats } from '../dispatcher/stats.ts'
@@ -59,11 +59,11 @@ export class Socks5ProxyAgent extends LifecycleDispatcher {
   }
 
   protected override finish(done: () => void): void {
-    endAll([this.#agent], (agent, one) => agent.close(one), done)
+    closeAll([this.#agent], done)
   }
 
   protected override terminate(reason: EndReason, done: () => void): void {
-    endAll([this.#agent], (agent, one) => agent.destroy(reason.isCallers ? reason.error : null, one), done)
+    destroyAll([this.#agent], reason, done)
   }
 }
 

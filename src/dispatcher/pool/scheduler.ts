@@ -19,7 +19,7 @@ import { callersReason, type EndReason, endReason } from '../../request/end-reas
 import type { Request } from '../../request/request.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 import { DrainGate } from '../drain-gate.ts'
-import { endAll } from '../end-all.ts'
+import { closeAll, destroyAll } from '../end-all.ts'
 import { emitSafely } from '../events.ts'
 import { RunLoop } from '../run-loop.ts'
 import { RequestQueue } from '../session/request-queue.ts'
@@ -153,9 +153,9 @@ export class PoolScheduler extends RunLoop implements MemberOwner, WorkHost {
     this.#growth.stop()
     this.failWaiting(reason)
     const members = [...this.#members, ...this.#draining]
-    endAll(
+    destroyAll(
       members.map(({ dispatcher }) => dispatcher),
-      (dispatcher, one) => dispatcher.destroy(reason.isCallers ? reason.error : null, one),
+      reason,
       done,
     )
   }
@@ -201,14 +201,10 @@ export class PoolScheduler extends RunLoop implements MemberOwner, WorkHost {
   retire(member: Member): void {
     this.#remove(member)
     this.#draining.add(member)
-    endAll(
-      [member.dispatcher],
-      (dispatcher, one) => dispatcher.close(one),
-      () => {
-        this.#draining.delete(member)
-        this.settleDown()
-      },
-    )
+    closeAll([member.dispatcher], () => {
+      this.#draining.delete(member)
+      this.settleDown()
+    })
   }
 
   protected override dispatchQueued(): void {

@@ -2,7 +2,7 @@
 import { defineKind } from '../../base/object/kind.ts'
 import type { Dispatch, OwnOrigin } from '../../dispatcher/compose.ts'
 import type { Dispatcher } from '../../dispatcher/dispatcher.ts'
-import { endAll } from '../../dispatcher/end-all.ts'
+import { closeAll, destroyAll } from '../../dispatcher/end-all.ts'
 import { LifecycleDispatcher, takesNoMore } from '../../dispatcher/lifecycle.ts'
 import { reemit } from '../../dispatcher/reemit.ts'
 import { InvalidArgumentError } from '../../errors.ts'
@@ -64,15 +64,12 @@ export class RetryAgent extends LifecycleDispatcher {
   }
 
   protected override finish(done: () => void): void {
-    this.#requests.whenEmpty(() =>
-      endAll([this.#dispatcher], (dispatcher, ended) => dispatcher.close(ended), done),
-    )
+    this.#requests.whenEmpty(() => closeAll([this.#dispatcher], done))
   }
 
   protected override terminate(reason: EndReason, done: () => void): void {
     this.#requests.whenEmpty(null)
-    const error = reason.isCallers ? reason.error : null
-    endAll([this.#dispatcher], (dispatcher, ended) => dispatcher.destroy(error, ended), done)
+    destroyAll([this.#dispatcher], reason, done)
   }
 }
 
