@@ -47,20 +47,24 @@ function reasonOf(signal: AbortSource): unknown {
   }
 }
 
+/** An object for each subscription: the same function may be subscribed twice. */
 interface Subscriber {
   readonly onAbort: (reason: unknown) => void
 }
+
+/** By the signal: the subscribers of one hub. */
+type FanOuts = Map<AbortSource, FanOut>
 
 /** All subscribers of one hub to one signal. */
 class FanOut {
   readonly subscribers: Set<Subscriber> = new Set()
   readonly #signal: AbortSource
-  readonly #onEmpty: (signal: AbortSource) => void
+  readonly #hub: FanOuts
   #listening = true
 
-  constructor(signal: AbortSource, onEmpty: (signal: AbortSource) => void) {
+  constructor(signal: AbortSource, hub: FanOuts) {
     this.#signal = signal
-    this.#onEmpty = onEmpty
+    this.#hub = hub
   }
 
   /**
@@ -69,9 +73,15 @@ class FanOut {
    */
   listen(): void {
     const signal = this.#signal
-    if (isEventTarget(signal)) signal.addEventListener('abort', this.#onAbort)
-    else signal.on('abort', this.#onAbort)
-    if (abortedReason(signal) !== null) this.#onAbort()
+    this.#hub.set(signal, this)
+    try {
+      if (isEventTarget(signal)) signal.addEventListener('abort', this.#onAbort)
+      else signal.on('abort', this.#onAbort)
+      if (abortedReason(signal) !== null) this.#onAbort()
+    } catch (error) {
+      this.#hub.delete(signal)
+      throw error
+    }
   }
 
   remove(subscriber: Subscriber): void {
@@ -82,7 +92,7 @@ class FanOut {
     // After an abort the hub may already hold a newer fan-out for the same signal.
     if (!this.#listening) return
     this.#listening = false
-    this.#onEmpty(this.#signal)
+    this.#hub.delete(this.#signal)
     try {
       if (isEventTarget(this.#signal)) this.#signal.removeEventListener('abort', this.#onAbort)
       else this.#signal.removeListener('abort', this.#onAbort)
@@ -122,7 +132,7 @@ function weakListener<T extends object>(
 }
 
 export class SignalHub {
-  readonly #fanOuts: Map<AbortSource, FanOut> = new Map()
+  readonly #fanOuts: FanOuts = new Map()
 
   /**
    * Calls `onAbort` once when the signal aborts, with its `reason`: even before this returns, if the signal
@@ -131,21 +141,11 @@ export class SignalHub {
    */
   subscribe(signal: AbortSource, onAbort: (reason: unknown) => void): () => void {
     const present = this.#fanOuts.get(signal)
-    const fanOut = present ?? new FanOut(signal, this.#forget)
+    const fanOut = present ?? new FanOut(signal, this.#fanOuts)
     const subscriber: Subscriber = { onAbort }
     fanOut.subscribers.add(subscriber)
-    if (present === undefined) this.#listen(signal, fanOut)
+    if (present === undefined) fanOut.listen()
     return () => fanOut.remove(subscriber)
-  }
-
-  #listen(signal: AbortSource, fanOut: FanOut): void {
-    this.#fanOuts.set(signal, fanOut)
-    try {
-      fanOut.listen()
-    } catch (error) {
-      this.#fanOuts.delete(signal)
-      throw error
-    }
   }
 
   /**
@@ -164,9 +164,5 @@ export class SignalHub {
       abandoned.unregister(dispose)
       dispose()
     }
-  }
-
-  readonly #forget = (signal: AbortSource): void => {
-    this.#fanOuts.delete(signal)
   }
 }
