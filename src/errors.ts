@@ -125,10 +125,6 @@ interface ErrorFacts {
 /** Of the prototype of a class, so that subclasses have those of their base. */
 const FACTS = Symbol('facts')
 
-interface Described {
-  readonly [FACTS]: ErrorFacts
-}
-
 /** `kind` has the class under its name, which minifiers change. */
 function describe<E extends UndiciError>(
   kind: Readonly<Record<string, { readonly prototype: E }>>,
@@ -149,7 +145,7 @@ export class UndiciError extends RequestError {
   code: string
 
   constructor(message?: string, options?: ErrorOptions) {
-    const facts = (new.target.prototype as unknown as Described)[FACTS]
+    const facts = (new.target.prototype as unknown as { readonly [FACTS]: ErrorFacts })[FACTS]
     super(message || (facts.message ?? message), options)
     this.name = facts.name
     this.code = facts.code

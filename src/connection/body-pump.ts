@@ -185,7 +185,11 @@ export abstract class BodyPump implements DeadlineOwner {
         }
         if (result.done) break
         this.#deliver(result.value)
-        if (this.#state === 'waiting') await this.#drained()
+        if (this.#state === 'waiting') {
+          await new Promise<void>((resolve) => {
+            this.#wake = resolve
+          })
+        }
         if (this.#isStopped()) return
       }
     } catch (error) {
@@ -195,12 +199,6 @@ export abstract class BodyPump implements DeadlineOwner {
     }
     this.#iterator = null
     this.#finish()
-  }
-
-  #drained(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = resolve
-    })
   }
 
   #deliver(chunk: unknown): void {

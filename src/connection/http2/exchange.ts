@@ -328,22 +328,16 @@ export class Http2Exchange
       return
     }
     if (this.#sending !== 'held' && !this.stream.isClosed) {
-      this.#upload(trailers, at)
+      // The server has answered before it has the whole request. It may still want the rest (RFC 9113 §8.1: it
+      // would reset the stream otherwise), so that is sent, but the caller does not wait for it.
+      this.#life = 'uploading'
+      this.#awaitUpload()
+      request.onEnd(trailers ?? HeaderBlock.EMPTY, at, true)
       return
     }
     request.onEnd(trailers ?? HeaderBlock.EMPTY, at)
     if (this.#sending === 'held') this.#giveUp()
     else this.settle()
-  }
-
-  /**
-   * The server has answered before it has the whole request. It may still want the rest (RFC 9113 §8.1: it
-   * would reset the stream otherwise), so that is sent, but the caller does not wait for it.
-   */
-  #upload(trailers: HeaderBlock | null, at: number): void {
-    this.#life = 'uploading'
-    this.#awaitUpload()
-    this.request.onEnd(trailers ?? HeaderBlock.EMPTY, at, true)
   }
 
   #awaitUpload(): void {

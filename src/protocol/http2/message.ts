@@ -168,8 +168,13 @@ function addOrdinary(
     const value = headers[i + 1]!
     const treatment = SPECIAL.get(name)
     if (treatment === 'dropped' || (name === KEY && isHandshake)) continue
-    if (treatment === 'refused' || (name === 'te' && !isTrailersOnly(value))) return forbidden(name)
-    if (treatment === 'once' && isGivenTwice(headers, i, name)) return repeated(name)
+    if (treatment === 'refused' || (name === 'te' && !isTrailersOnly(value))) {
+      const message = `HTTP/1 Connection specific headers are forbidden: "${name}"`
+      return mistake('ERR_HTTP2_INVALID_CONNECTION_HEADERS', message)
+    }
+    if (treatment === 'once' && isGivenTwice(headers, i, name)) {
+      return mistake('ERR_HTTP2_HEADER_SINGLE_VALUE', `Header field "${name}" must only have a single value`)
+    }
     if (typeof value === 'string') fields.push(name, value)
     else for (const item of value) fields.push(name, item)
   }
@@ -196,15 +201,4 @@ function isGivenTwice(headers: readonly FieldValue[], at: number, name: string):
 /** A mistake of the caller, with the code that the runtime has for it. */
 function mistake(code: string, message: string): ProtocolFailure {
   return { scope: 'stream', blame: 'caller', code, message }
-}
-
-function repeated(name: string): ProtocolFailure {
-  return mistake('ERR_HTTP2_HEADER_SINGLE_VALUE', `Header field "${name}" must only have a single value`)
-}
-
-function forbidden(name: string): ProtocolFailure {
-  return mistake(
-    'ERR_HTTP2_INVALID_CONNECTION_HEADERS',
-    `HTTP/1 Connection specific headers are forbidden: "${name}"`,
-  )
 }
