@@ -55,7 +55,7 @@ export abstract class BodyPump implements DeadlineOwner {
     try {
       this.request.inContext(this.#begin, this, source)
     } catch (error) {
-      // A method of the caller's stream, or of what is none.
+      // The caller's stream threw, or it is not a stream.
       this.#fail(error as Error)
     }
   }
@@ -146,7 +146,7 @@ export abstract class BodyPump implements DeadlineOwner {
       return
     }
     this.#stream = stream
-    // What it does after its end concerns nobody, though its trailers may still be awaited.
+    // Events after the end are ignored; the trailers may still be awaited.
     stream.on('end', () => {
       if (this.#stream === stream) this.#finish(stream)
     })
@@ -154,19 +154,19 @@ export abstract class BodyPump implements DeadlineOwner {
       if (this.#stream === stream) this.#fail(error)
     })
     stream.on('close', () => {
-      // Every stream closes, and an error takes long to make.
+      // Checked first: every stream closes, and creating an error is slow.
       if (this.#stream === stream) this.#fail(stream.errored ?? new RequestAbortedError())
     })
     stream.on('data', (chunk: unknown) => {
       if (this.#stream !== stream) {
-        // It is destroyed later, but a stream that has more at once would never let that happen.
+        // It is destroyed later. A stream that emits without a break would keep that from happening.
         stream.pause?.()
         return
       }
       try {
         this.#deliver(chunk)
       } catch (error) {
-        // Not into the source, which has nothing to do with it.
+        // Must not be thrown into the source.
         this.#fail(error as Error)
       }
     })
@@ -281,7 +281,7 @@ function piecesOf(source: Pieces): PieceIterator {
   }
 }
 
-/** The rest is not wanted: what the source throws then concerns nobody. */
+/** The rest is not wanted, so errors of the source are ignored. */
 function leave(iterator: PieceIterator): void {
   try {
     Promise.resolve(iterator.return?.()).catch(ignoreError)

@@ -1,6 +1,6 @@
 /**
- * Writes one streamed request body, and the trailers after it: what both protocols share. The length is held
- * against the one that the head announced. With `strictContentLength` a difference ends the request;
+ * Writes one streamed request body, and the trailers after it: what both protocols share. The length is
+ * compared with the one that the head announced. With `strictContentLength` a difference ends the request;
  * otherwise the caller vouches for the source, and gets a warning.
  */
 import { RequestContentLengthMismatchError } from '../errors.ts'

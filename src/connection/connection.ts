@@ -1,6 +1,6 @@
 /**
- * The waist between the client, which owns the requests that wait, and the protocols, which own those that
- * run.
+ * The interface between the client, which owns the requests that wait, and the protocols, which own those
+ * that run.
  */
 import type { ConnectionFacts } from '../request/connection-facts.ts'
 import type { EndReason } from '../request/end-reason.ts'

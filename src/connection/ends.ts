@@ -1,6 +1,6 @@
 /**
- * The ways in which connections and exchanges end, each with its public error. What a peer did wrong is turned
- * into an error by `failure-to-error.ts`.
+ * The ways in which connections and exchanges end, each with its public error. What a peer did wrong is
+ * turned into an error by `failure-to-error.ts`.
  */
 import {
   BodyTimeoutError,

@@ -86,7 +86,7 @@ export function goawayError(code: number, debug: Uint8Array, socket: SocketInfo)
   return new SocketError(message, socket, { cause: { code, message: words(debug) } })
 }
 
-/** What the peer had to say, as far as it can be shown. */
+/** The debug data of a GOAWAY as printable ASCII. */
 function words(debug: Uint8Array): string {
   return Buffer.from(debug)
     .toString('latin1')

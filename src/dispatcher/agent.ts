@@ -155,7 +155,8 @@ export class Agent extends LifecycleDispatcher {
     try {
       return dispatchOn(dispatcher, options, handler)
     } finally {
-      // What is wrong with a request shows only there. What a caller's factory made keeps its own counsel.
+      // Mistakes in a request show only there. Of what a caller's factory made, only its events tell that it
+      // is idle.
       if (!this.#anyOrigin && isIdle(dispatcher)) this.#forget(key, kind, dispatcher)
     }
   }

@@ -60,9 +60,7 @@ export function isForeignConnector({ connect }: ClientSettings): boolean {
   return typeof connect === 'function' && !shared.has(connect)
 }
 
-/**
- * A function of the caller opens what it likes: a guard that it knows nothing of would only seem to be there.
- */
+/** A function of the caller opens what it likes: a guard would have no effect on it. */
 function checkForeign(settings: ClientSettings): void {
   if (!isForeignConnector(settings) || !settings.tls?.guard) return
   throw new InvalidArgumentError('a guard cannot be used with a connect function')

@@ -1,6 +1,6 @@
 /**
- * Events of dispatchers, as their listeners may be: one that throws is its owner's trouble, and must not stop
- * what is going on.
+ * Emits events of dispatchers. A listener that throws does not stop the code that emits: its exception is
+ * thrown later.
  */
 import type { EventEmitter } from 'node:events'
 import { throwLater } from '../base/loop/throw-later.ts'

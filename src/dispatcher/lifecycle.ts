@@ -1,6 +1,6 @@
 /**
- * What all dispatchers of the library share: the checks in front of every `dispatch()`, and the way from open
- * over closed to destroyed.
+ * What all dispatchers of the library share: the checks in front of every `dispatch()`, and the states from
+ * open to destroyed.
  */
 import { withoutPollution } from '../base/object/own-options.ts'
 import { startDebugOutput } from '../debug.ts'

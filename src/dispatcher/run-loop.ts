@@ -1,6 +1,6 @@
 /**
- * What a client and a pool do alike: whenever something may have changed they give out the requests that
- * wait, and then look whether they are done. A loop that is entered from within runs once more instead.
+ * The loop of a client and of a pool: whenever something may have changed, they give out the requests that
+ * wait, and then check whether they are done. A loop that is entered again while it runs does one more round.
  */
 export abstract class RunLoop {
   #running: 'no' | 'yes' | 'again' = 'no'

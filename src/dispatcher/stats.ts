@@ -19,7 +19,7 @@ export interface PoolStats {
   size: number
 }
 
-/** What a dispatcher of any make says of itself; null when it says nothing. */
+/** The `stats` of any dispatcher; null if it has none. */
 export function statsOf(dispatcher: object): ClientStats | PoolStats | null {
   const { stats } = dispatcher as { stats?: unknown }
   return typeof stats === 'object' && stats !== null ? (stats as ClientStats | PoolStats) : null

@@ -125,8 +125,8 @@ export class StreamTransport {
   }
 
   /**
-   * Leaves together with the other writes of this tick. Strings are latin1; the memory of other pieces may be reused
-   * as soon as this returns.
+   * Leaves together with the other writes of this tick. Strings are latin1; the memory of other pieces may be
+   * reused as soon as this returns.
    */
   writeAll(pieces: readonly (string | Uint8Array)[]): void {
     this.#batch.addAll(pieces)

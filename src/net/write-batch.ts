@@ -40,8 +40,8 @@ export class WriteBatch {
   }
 
   /**
-   * Goes to the socket at the end of the tick. Before that the owner of the pieces may refill or transfer their
-   * memory, so none of it is kept.
+   * Goes to the socket at the end of the tick. Before that the owner of the pieces may refill or transfer
+   * their memory, so none of it is kept.
    */
   addAll(pieces: readonly (string | Uint8Array)[]): void {
     // While a write is under way even those would wait, in the socket.

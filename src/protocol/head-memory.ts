@@ -1,7 +1,8 @@
 /**
- * The last head that came, with its bytes: one that repeats them is not parsed again. Under load a server sends
- * the same head many times a second, and comparing bytes costs a small part of parsing them. Servers that sign
- * or trace each response never repeat one: after several in a row that differ, most of the next are not compared.
+ * The last head that came, with its bytes: one that repeats them is not parsed again. Under load a server
+ * sends the same head many times a second, and comparing bytes costs a small part of parsing them. Servers
+ * that sign or trace each response never repeat one: after several in a row that differ, most of the next are
+ * not compared.
  */
 import { NO_BYTES } from '../base/bytes/empty.ts'
 import type { HeaderBlock } from './header-block.ts'

@@ -1,7 +1,7 @@
 /**
- * Fields that must not come behind a message (RFC 9110 §6.5.1), because they frame or route it, authenticate
- * its sender, change how it is processed, or how its content is read. They would come too late, or, merged
- * into the head by somebody who does not look, smuggle.
+ * Fields that must not be trailers (RFC 9110 §6.5.1), because they frame or route it, authenticate
+ * its sender, change how it is processed, or how its content is read. They would come too late; merged into
+ * the head without a check, they would allow smuggling.
  */
 import { HeaderBlock } from './header-block.ts'
 import { lowerCaseName } from './header-names.ts'

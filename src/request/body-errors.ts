@@ -1,6 +1,6 @@
 /**
- * The errors that bodies of callers have failed with. Such an error may have any code: that of a missing file,
- * or of another connection. It says nothing about the server that the body was for.
+ * The errors that bodies of callers have failed with. Such an error may have any code: that of a missing
+ * file, or of another connection. It says nothing about the server that the body was for.
  */
 const errors = new WeakSet<object>()
 

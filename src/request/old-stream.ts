@@ -1,7 +1,7 @@
 /**
- * A body that is a stream of the oldest make: an emitter of `data` and `end`, perhaps with `pause` and
- * `resume`, as npm's `form-data` is. Nothing of it can be asked, so this listens from the moment it is given,
- * keeps what comes before the request is sent, and is used like any other stream.
+ * A body that is a pre-streams2 emitter: it emits `data` and `end`, and perhaps has `pause` and `resume`, as
+ * npm's `form-data` does. It exposes no state, so this listens from the moment it is given, keeps what comes
+ * before the request is sent, and is used like any other stream.
  */
 import type { EventEmitter } from 'node:events'
 import { Readable } from 'node:stream'
@@ -16,7 +16,7 @@ export interface OldEmitter {
   destroy?(error?: Error): unknown
 }
 
-/** Nothing comes from these any more, and nothing about them says so. */
+/** Emitters that have ended: they expose no state that says so. */
 const ended = new WeakSet<object>()
 
 /** These have emitted an error, or are about to. */
@@ -58,7 +58,7 @@ export class OldStream extends Readable {
       return
     }
     given.on('data', (chunk) => {
-      // Nothing, said aloud: to a stream of today it would be the end.
+      // Null would end a Readable; from an old emitter it means nothing.
       if (chunk === null || chunk === undefined || this.#ended || this.destroyed) return
       if (!this.push(chunk)) given.pause?.()
     })

@@ -307,7 +307,7 @@ export class Request extends HandledRequest {
       if (abortedReason(signal) === null) this.#unfollow = uploads.subscribe(signal, () => this.abort())
       else this.abort()
     } catch {
-      // A signal of the caller's making that throws cannot stop anything.
+      // The caller's own signal class may throw; then it cannot stop the upload.
     }
   }
 

@@ -4,8 +4,8 @@
  */
 
 /**
- * Own member of a class: its registry symbol. A user's subclass has none and gets the ordinary prototype check.
- * It is a member, so that one that stands in for the class (`late.ts`) has it, too.
+ * Own member of a class: its registry symbol. A user's subclass has none and gets the ordinary prototype
+ * check. It is a member, so that one that stands in for the class (`late.ts`) has it, too.
  */
 const KIND = Symbol('kind')
 

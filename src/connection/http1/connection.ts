@@ -2,7 +2,7 @@
  * One HTTP/1.1 connection: what may be written when (RFC 9112 §9.3), the pipeline of requests that were, and
  * what becomes of them when the connection ends. The responses are received in exchange.ts.
  *
- * Long because it is where the parts of a connection meet: most of it are answers to their calls.
+ * Long because it is where the parts of a connection meet: most of its methods are their callbacks.
  */
 
 import { copyBytes, ownBytes, restOf } from '../../base/bytes/own-bytes.ts'
@@ -30,7 +30,7 @@ import { Http1Idleness, type IdlenessHost } from './idle.ts'
 import { Http1Sender, type SenderHost } from './sender.ts'
 
 /**
- * Milliseconds for the rest of a request that is answered already; then the connection is not worth the wait.
+ * Milliseconds to send the rest of a request that is already answered; after that the connection is closed.
  */
 const LONGEST_UNSENT = 1000
 
@@ -230,7 +230,7 @@ export class Http1Connection
     try {
       this.#goOn()
     } catch (error) {
-      // The consumer of the body has nothing to do with it.
+      // Must not be thrown at the consumer of the body.
       this.onBroken(error as Error)
     }
   }

@@ -1,6 +1,6 @@
 /**
  * One request and its response on an HTTP/2 stream: the body on its way out, the data on its way in and the
- * part of it that a paused consumer does not want yet, the time limits, and the end of all that.
+ * part of it that a paused consumer does not want yet, the time limits, and the end of both directions.
  *
  * Long because both directions share one stream and one deadline, and the end of either decides about the
  * other.
@@ -297,7 +297,7 @@ export class Http2Exchange
     try {
       this.#goOn()
     } catch (error) {
-      // The consumer of the body has nothing to do with it.
+      // Must not be thrown at the consumer of the body.
       this.#host.onBroken(error as Error)
     }
   }
@@ -328,8 +328,8 @@ export class Http2Exchange
       return
     }
     if (this.#sending !== 'held' && !this.stream.isClosed) {
-      // The server has answered before it has the whole request. It may still want the rest (RFC 9113 §8.1: it
-      // would reset the stream otherwise), so that is sent, but the caller does not wait for it.
+      // The server has answered before it has the whole request. It may still want the rest (RFC 9113 §8.1:
+      // it would reset the stream otherwise), so that is sent, but the caller does not wait for it.
       this.#life = 'uploading'
       this.#awaitUpload()
       request.onEnd(trailers ?? HeaderBlock.EMPTY, at, true)
@@ -429,7 +429,7 @@ export class Http2Exchange
   }
 
   closeTunnel(): void {
-    // What was said to its end may still be on its way out, and must not be cut off.
+    // Both ends were queued, and may not be written yet: a reset would cut them off.
     if (this.#tunnelEnds === BOTH_ENDS) this.settle()
     else this.#giveUp()
   }

@@ -154,7 +154,7 @@ export class Http2Output {
       const output = this.#engine.takeOutput()
       if (output !== null) this.#transport.writeAllNow(output)
     } catch {
-      // The peer gets no GOAWAY, then. The reason to close is still the same.
+      // The peer gets no GOAWAY; the connection closes for the same reason.
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Requests that an HTTP/2 peer has not processed (RFC 9113 §8.7): they are sent again for as long as the peer
- * gets ahead with others, and a peer that refuses streams gets no more of them than it takes.
+ * Requests that an HTTP/2 peer has not processed (RFC 9113 §8.7): they are sent again as long as the peer
+ * makes progress with others, and a peer that refuses streams gets no more of them than it takes.
  */
 import { Deadline, type DeadlineOwner } from '../../base/loop/deadline.ts'
 import type { ProtocolFailure } from '../../protocol/failure.ts'

@@ -1,10 +1,9 @@
 /**
- * Streams that the peer has reset with NO_ERROR though their responses are not complete. That is no answer to
- * any of the requests: a server that ends its process does so with each of its streams before it closes the
- * connection. So these requests wait for what follows. If the connection ends, they were lost with it like
- * all others on it; if the peer answers a PING that it got afterwards, it has meant each of them. So it has
- * if it leaves the PING unanswered for long and the connection goes on, because nothing new is sent
- * meanwhile.
+ * Streams that the peer has reset with NO_ERROR though their responses are not complete. That does not say
+ * why: a server whose process ends resets each of its streams this way before it closes the connection. So
+ * these requests wait for what follows. If the connection ends, they were lost with it. If the peer answers a
+ * PING that was sent afterwards, it reset each of them on purpose. The same is assumed if the connection goes
+ * on and the PING stays unanswered for long, because nothing new is sent meanwhile.
  */
 import { Deadline, type DeadlineOwner } from '../../base/loop/deadline.ts'
 import type { EndReason } from '../../request/end-reason.ts'

@@ -1,8 +1,8 @@
 /**
- * Weighted round robin, as the Linux Virtual Server does it: turns go around the line at a level that sinks
- * by the greatest common divisor of the weights each time the line begins anew, and begins at the top again
- * when it has come to the bottom. The entry that weighs as much as the level gets the turn. So the shares
- * follow the weights, and entries that weigh the same take turns one by one.
+ * Weighted round robin as in the Linux Virtual Server. With each round over the list, a level goes down from
+ * the greatest weight by the greatest common divisor of the weights; at zero it starts at the top again. The
+ * next entry whose weight is at least the level gets the turn. So the shares follow the weights, and entries
+ * of the same weight alternate.
  */
 export interface Weighted {
   weight: number

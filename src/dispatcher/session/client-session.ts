@@ -277,7 +277,8 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
       const state = this.#state
       if (state.at === 'connecting') return
       if (state.at === 'idle') {
-        // The end of another connection may have brought us here, in the context of the request that opened it.
+        // The end of another connection may have brought us here, in the context of the request that opened
+        // it.
         request.inContext(this.#connect, this, request.servername)
         return
       }

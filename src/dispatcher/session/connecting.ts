@@ -178,6 +178,6 @@ function discard(socket: Duplex): void {
     socket.on('error', ignoreError)
     socket.destroy(new ClientDestroyedError())
   } catch {
-    // Nothing was sent on it, and how to be rid of it is its owner's business.
+    // Nothing was sent on it, and nothing waits for it.
   }
 }

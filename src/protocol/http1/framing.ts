@@ -31,8 +31,8 @@ export function requestKind(method: string, wantsUpgrade: boolean): RequestKind 
 export type Body = 'none' | 'counted' | 'chunked' | 'until-close'
 
 /**
- * What follows a response head. `tunnel`: HTTP is over on this connection, after a 101 that was asked for, or the
- * answer to CONNECT. `interim`: the final head is still to come.
+ * What follows a response head. `tunnel`: HTTP is over on this connection, after a 101 that was asked for, or
+ * the answer to CONNECT. `interim`: the final head is still to come.
  */
 export type Framing = Body | 'tunnel' | 'interim' | 'unwanted-upgrade'
 

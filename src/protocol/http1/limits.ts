@@ -1,6 +1,6 @@
 /**
  * How much the HTTP/1.1 engine accepts from a peer before it gives up, each figure with its reason.
- * None of them can be met by an honest server by accident; all of them bound memory or endless waiting.
+ * No honest server reaches them by accident; all of them bound memory or endless waiting.
  */
 
 /** The limits a client may set. */

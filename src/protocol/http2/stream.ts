@@ -34,8 +34,8 @@ export class Stream implements Linked<Stream> {
   /** @internal */
   state: StreamState = IDLE
   /**
-   * @internal The part of the response that comes next (RFC 9113 §8.1, §8.5). `tunnel`: after a 2xx to CONNECT, DATA
-   * is the tunnel's bytes, and no header block may follow.
+   * @internal The part of the response that comes next (RFC 9113 §8.1, §8.5). `tunnel`: after a 2xx to
+   * CONNECT, DATA is the tunnel's bytes, and no header block may follow.
    */
   phase: 'head' | 'content' | 'tunnel' = 'head'
   /**

@@ -1,6 +1,6 @@
 /**
- * The answer to an opening handshake, judged (RFC 6455 §4.1; over HTTP/2 RFC 8441 §5). Everything in it is a
- * peer's word: each field is compared with what was asked for.
+ * The answer to an opening handshake, judged (RFC 6455 §4.1; over HTTP/2 RFC 8441 §5). Nothing in it is
+ * trusted: each field is compared with what was asked for.
  */
 import type { ProtocolFailure } from '../failure.ts'
 import type { HeaderObject } from '../header-block.ts'

@@ -1,7 +1,7 @@
 /**
  * Bytes of a server → messages and control frames (RFC 6455 §5). It never throws for what comes: the first
- * violation goes to the sink, and nothing after it. Inflating takes time, which this folder does not have: the
- * sink gets compressed payloads, pauses the receiver, and brings back what they inflate to.
+ * violation goes to the sink, and nothing after it. Inflating takes time, which this folder does not have:
+ * the sink gets compressed payloads, pauses the receiver, and brings back what they inflate to.
  */
 import { NO_BYTES } from '../../base/bytes/empty.ts'
 import { CarriedBytes } from '../carried-bytes.ts'
