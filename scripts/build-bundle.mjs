@@ -42,8 +42,15 @@ const SETTINGS = {
 
 /** Only what is exported keeps its name: bundles are minified in any case. */
 const ES_MODULES = { format: 'esm', minifyIdentifiers: true }
-/** ES modules are strict; scripts need the directive. */
-const COMMON_JS = { format: 'cjs', outExtension: { '.js': '.cjs' }, banner: { js: "'use strict';" } }
+const COMMON_JS = {
+  format: 'cjs',
+  outExtension: { '.js': '.cjs' },
+  // ES modules are strict; scripts need the directive.
+  banner: { js: "'use strict';" },
+  // For Node.js, a list of the exports would be added, which only an import of the file itself reads.
+  platform: 'neutral',
+  external: ['node:*', './*.cjs'],
+}
 
 /** What is exported, by the files in `src` that list it. All but the first are entries of the package. */
 const PARTS = [
@@ -90,7 +97,7 @@ async function buildForNode() {
   const plan = new Plan(graph, publicNames, chunksOf(graph))
   for (const chunk of plan.chunks) await buildChunk(plan, chunk, COMMON_JS, commonReference)
   const late = [...publicNames.keys()].filter((name) => plan.isLate(name)).sort()
-  await bundleText('late', standInsFor(plan, late), { ...COMMON_JS, external: ['./*.cjs'] })
+  await bundleText('late', standInsFor(plan, late), COMMON_JS)
   for (const [name, names] of entries) {
     writeFileSync(join(root, `dist/${name}.cjs`), commonEntry(plan, names))
     writeFileSync(join(root, `dist/${name}.js`), moduleEntry(name, names))

@@ -59,6 +59,9 @@ function keep(file) {
   kept.add(file)
   const { text, statements } = program.getSourceFile(file)
   const edits = []
+  const [first] = statements
+  // The comment of the file is for those who read the source; that of a declaration is for those who use it.
+  if (isReference(first)) edits.push({ start: first.pos, end: first.getStart(), insert: '' })
   for (const statement of statements) visit(statement, edits)
   let result = ''
   let from = 0
@@ -101,12 +104,12 @@ function isValue({ name }) {
   return (flags & SymbolFlags.Value) !== 0
 }
 
+function isReference({ kind }) {
+  return kind === SyntaxKind.ImportDeclaration || kind === SyntaxKind.ExportDeclaration
+}
+
 function isSpecifier({ parent }) {
-  return (
-    parent.kind === SyntaxKind.ImportDeclaration ||
-    parent.kind === SyntaxKind.ExportDeclaration ||
-    parent.parent?.kind === SyntaxKind.ImportType
-  )
+  return isReference(parent) || parent.parent?.kind === SyntaxKind.ImportType
 }
 
 /** TypeScript writes one `#private` for all private members of a class. */
