@@ -7,12 +7,12 @@
 /** Text between delimiters. */
 const TOKEN = /[^\t\x20-\x2f\x3b-\x40\x5b-\x60\x7b-\x7e]+/g
 /** In the order in which a token is tried. A number ends where something else than a digit follows. */
-const PARTS = {
-  time: /^(\d{1,2}):(\d{1,2}):(\d{1,2})(?!\d)/,
-  day: /^\d{1,2}(?!\d)/,
-  month: /^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/i,
-  year: /^\d{2,4}(?!\d)/,
-}
+const PARTS = [
+  ['time', /^(\d{1,2}):(\d{1,2}):(\d{1,2})(?!\d)/],
+  ['day', /^\d{1,2}(?!\d)/],
+  ['month', /^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/i],
+  ['year', /^\d{2,4}(?!\d)/],
+] as const
 const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'
 
 /** RFC 6265 §5.1.1: an earlier date does not count. */
@@ -22,10 +22,14 @@ const FIRST_YEAR = 1601
 export function parseCookieDate(text: string): Date | null {
   const found = new Map<string, RegExpExecArray>()
   for (const [token] of text.matchAll(TOKEN)) {
-    const part = Object.entries(PARTS).find(([name, pattern]) => !found.has(name) && pattern.test(token))
-    if (part !== undefined) found.set(part[0], part[1].exec(token)!)
+    for (const [name, pattern] of PARTS) {
+      const match = found.has(name) ? null : pattern.exec(token)
+      if (match === null) continue
+      found.set(name, match)
+      break
+    }
   }
-  if (found.size < Object.keys(PARTS).length) return null
+  if (found.size < PARTS.length) return null
   const [, hour, minute, second] = found.get('time')!.map(Number) as [number, number, number, number]
   const day = Number(found.get('day')![0])
   const month = MONTHS.indexOf(found.get('month')![0].toLowerCase()) / 'jan '.length

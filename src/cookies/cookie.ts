@@ -32,10 +32,13 @@ export const SAME_SITES: readonly NonNullable<Cookie['sameSite']>[] = ['Strict',
  * quadratic time for spaces in the middle.
  */
 export function trimWhitespace(text: string): string {
-  const isWhitespace = (index: number): boolean => text[index] === ' ' || text[index] === '\t'
   let start = 0
   let end = text.length
-  while (isWhitespace(start)) start++
-  while (end > start && isWhitespace(end - 1)) end--
+  while (start < end && isWhitespace(text.charCodeAt(start))) start++
+  while (end > start && isWhitespace(text.charCodeAt(end - 1))) end--
   return text.slice(start, end)
+}
+
+function isWhitespace(code: number): boolean {
+  return code === 0x20 || code === 0x09
 }

@@ -37,8 +37,9 @@ export const ATTRIBUTES: ReadonlyMap<string, Attribute> = new Map<string, Attrib
 export function parseCookieHeader(text: string): Record<string, string> {
   const pairs = new Map<string, string>()
   for (const piece of text.split(';')) {
-    const [name, value] = splitPair(piece)
-    pairs.set(trimWhitespace(name), value)
+    const equals = piece.indexOf('=')
+    const name = equals === -1 ? piece : piece.slice(0, equals)
+    pairs.set(trimWhitespace(name), equals === -1 ? '' : piece.slice(equals + 1))
   }
   // Defines properties, never assigns them: a cookie called `__proto__` becomes a property like any other.
   return Object.fromEntries(pairs)
@@ -52,7 +53,9 @@ export function parseSetCookie(text: string, defaultPath = '/'): Cookie | null {
   if (CONTROL.test(text)) return null
   const [pair = '', ...items] = text.split(';')
   // Without an equals sign, all of it is the value.
-  const [name, value] = splitPair(pair.includes('=') ? pair : `=${pair}`).map(trimWhitespace) as Pair
+  const equals = pair.indexOf('=')
+  const name = trimWhitespace(pair.slice(0, Math.max(equals, 0)))
+  const value = trimWhitespace(pair.slice(equals + 1))
   if (name.length + value.length > MAX_NAME_AND_VALUE_LENGTH) return null
   const cookie: Cookie = { name, value }
   for (const item of items) readAttribute(cookie, item, defaultPath)
@@ -60,7 +63,9 @@ export function parseSetCookie(text: string, defaultPath = '/'): Cookie | null {
 }
 
 function readAttribute(cookie: Cookie, item: string, defaultPath: string): void {
-  const [name, value] = splitPair(item).map(trimWhitespace) as Pair
+  const equals = item.indexOf('=')
+  const name = trimWhitespace(equals === -1 ? item : item.slice(0, equals))
+  const value = equals === -1 ? '' : trimWhitespace(item.slice(equals + 1))
   if (value.length > MAX_ATTRIBUTE_VALUE_LENGTH) return
   const attribute = ATTRIBUTES.get(name.toLowerCase())
   if (attribute === undefined) {
@@ -69,15 +74,7 @@ function readAttribute(cookie: Cookie, item: string, defaultPath: string): void 
     return
   }
   const read = attribute.read(value, defaultPath)
-  if (read !== null) Object.assign(cookie, { [attribute.field]: read })
-}
-
-type Pair = [name: string, value: string]
-
-/** At the first equals sign; all of it is the name if there is none. */
-function splitPair(text: string): Pair {
-  const equals = text.indexOf('=')
-  return equals === -1 ? [text, ''] : [text.slice(0, equals), text.slice(equals + 1)]
+  if (read !== null) (cookie as Partial<Record<keyof Cookie, unknown>>)[attribute.field] = read
 }
 
 function readSameSite(value: string): Cookie['sameSite'] | null {

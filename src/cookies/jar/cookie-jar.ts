@@ -102,10 +102,12 @@ export class CookieJar {
 
   /** The value of the `Cookie` header of a request for this URL; empty if there is none. */
   getCookieHeader(url: string | URL, options?: CookieContext | null): string {
-    const pairs = this.#find(url, options).map(({ name, value }) =>
-      name === '' ? value : `${name}=${value}`,
-    )
-    return pairs.join('; ')
+    let text = ''
+    for (const { name, value } of this.#find(url, options)) {
+      if (text !== '') text += '; '
+      text += name === '' ? value : `${name}=${value}`
+    }
+    return text
   }
 
   /**
@@ -153,13 +155,17 @@ export class CookieJar {
     const { http, sameSiteContext } = readContext(options)
     if (this.#store.size === 0) return []
     const now = this.#now()
-    const found = this.#store.of(host, now).filter((cookie) => {
-      if (!pathMatches(path, cookie.path) || (cookie.secure && !isSecure)) return false
-      if (cookie.httpOnly && !http) return false
-      return sameSiteContext === 'strict' || isSentAcross(cookie, sameSiteContext, http)
-    })
-    for (const cookie of found) this.#store.use(cookie, now)
-    return found.sort(byPathAndAge)
+    const found = this.#store.of(host, now)
+    let count = 0
+    for (const cookie of found) {
+      if (!pathMatches(path, cookie.path) || (cookie.secure && !isSecure)) continue
+      if (cookie.httpOnly && !http) continue
+      if (sameSiteContext !== 'strict' && !isSentAcross(cookie, sameSiteContext, http)) continue
+      this.#store.use(cookie, now)
+      found[count++] = cookie
+    }
+    found.length = count
+    return sorted(found)
   }
 
   #put(cookie: StoredCookie, now: number): boolean {
@@ -199,11 +205,20 @@ defineKind(CookieJar, 'ventuno.CookieJar')
 
 /** A URL of another realm or package is read as its text. */
 function parse(url: string | URL): URL {
-  if (url instanceof URL) return url
-  const text = `${url}`
-  // The runtime's error would show the URL, which may contain a password.
-  if (!URL.canParse(text)) throw new InvalidArgumentError('invalid url')
-  return new URL(text)
+  try {
+    return url instanceof URL ? url : new URL(`${url}`)
+  } catch {
+    // The runtime's error shows the URL, which may contain a password.
+    throw new InvalidArgumentError('invalid url')
+  }
+}
+
+/** In place. They mostly are in order already, and a check costs less than sorting. */
+function sorted(cookies: StoredCookie[]): StoredCookie[] {
+  for (let i = 1; i < cookies.length; i++) {
+    if (byPathAndAge(cookies[i - 1]!, cookies[i]!) > 0) return cookies.sort(byPathAndAge)
+  }
+  return cookies
 }
 
 /** RFC 6265bis §5.8.3: with a request that another site caused. */

@@ -61,10 +61,11 @@ export class CookieStore {
 
   /** Removes a cookie, or the one that it would have replaced. */
   delete(cookie: StoredCookie): void {
-    const known = this.counterpart(cookie)
-    if (known === undefined) return
-    const bucket = this.#buckets.get(cookie.domain)!
-    bucket.delete(keyOf(cookie))
+    const bucket = this.#buckets.get(cookie.domain)
+    const key = keyOf(cookie)
+    const known = bucket?.get(key)
+    if (bucket === undefined || known === undefined) return
+    bucket.delete(key)
     this.#evictions.remove(known)
     if (bucket.size === 0) this.#buckets.delete(cookie.domain)
     const sameName = known.secure ? this.#secure.get(known.name) : undefined

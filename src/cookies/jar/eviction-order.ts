@@ -15,7 +15,7 @@ function turnOf(cookie: StoredCookie, rank: number): Turn {
 }
 
 export class EvictionOrder {
-  readonly #turns = new Map<StoredCookie, { readonly byUse: Turn; readonly byExpiry: Turn }>()
+  readonly #turns = new Map<StoredCookie, { readonly byUse: Turn; readonly byExpiry: Turn | null }>()
   readonly #byUse = new IndexedHeap<Turn>()
   readonly #byExpiry = new IndexedHeap<Turn>()
 
@@ -25,17 +25,17 @@ export class EvictionOrder {
 
   add(cookie: StoredCookie): void {
     const byUse = turnOf(cookie, cookie.lastAccessTime)
-    const byExpiry = turnOf(cookie, cookie.expires ?? Number.POSITIVE_INFINITY)
+    const byExpiry = cookie.expires === null ? null : turnOf(cookie, cookie.expires)
     this.#turns.set(cookie, { byUse, byExpiry })
     this.#byUse.place(byUse)
-    this.#byExpiry.place(byExpiry)
+    if (byExpiry !== null) this.#byExpiry.place(byExpiry)
   }
 
   remove(cookie: StoredCookie): void {
     const { byUse, byExpiry } = this.#turns.get(cookie)!
     this.#turns.delete(cookie)
     this.#byUse.remove(byUse)
-    this.#byExpiry.remove(byExpiry)
+    if (byExpiry !== null) this.#byExpiry.remove(byExpiry)
   }
 
   /** The time of its last use has changed. */
