@@ -4,7 +4,6 @@ import { toDispatchHandler } from '../handler/legacy-handler.ts'
 import { CacheLayer } from './layer.ts'
 import { type CacheOptions, readCacheOptions } from './options.ts'
 import { StoreAccess } from './store/store-access.ts'
-import { isInMemory, remembersDeletes, wholeStoreOf } from './store/whole-store.ts'
 
 /**
  * Stores responses, and serves them as long as HTTP allows.
@@ -14,8 +13,7 @@ import { isInMemory, remembersDeletes, wholeStoreOf } from './store/whole-store.
  */
 export function cache(options?: CacheOptions): Interceptor {
   const settings = readCacheOptions(options)
-  const { store } = settings
-  const access = new StoreAccess(store, wholeStoreOf(store), remembersDeletes(store), isInMemory(store))
+  const access = new StoreAccess(settings.store)
   return ownInterceptor((dispatch, origin, life = () => 'open', held) => {
     const layer = new CacheLayer(settings, access, { dispatch, origin, life, held })
     return (opts, handler) => layer.handle(opts, toDispatchHandler(handler))

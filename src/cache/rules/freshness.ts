@@ -63,8 +63,7 @@ export function initialAge(facts: ResponseFacts): number {
 
 /** The first of the values if it is a number (RFC 9111 §5.1), else 0. */
 function ageField(headers: HeaderObject): number {
-  const value = fieldLines(headers, 'age') ?? ''
-  const text = typeof value === 'string' ? value : (value[0] ?? '')
+  const [text = ''] = [fieldLines(headers, 'age') ?? ''].flat()
   const first = trimmed(text.split(',', 1)[0]!)
   return /^[0-9]+$/.test(first) ? Math.min(Number(first), MAX_SECONDS) : 0
 }

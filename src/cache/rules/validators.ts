@@ -19,12 +19,8 @@ export function isWeak(tag: string): boolean {
   return tag.startsWith('W/')
 }
 
-function opaque(tag: string): string {
-  return isWeak(tag) ? tag.slice(2) : tag
-}
-
 export function weaklyEqual(a: string, b: string): boolean {
-  return opaque(a) === opaque(b)
+  return a.replace(/^W\//, '') === b.replace(/^W\//, '')
 }
 
 /** Whether If-None-Match lists the tag, or any (`*`). */

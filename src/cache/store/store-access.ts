@@ -22,6 +22,7 @@ import { flawOf } from './stored-check.ts'
 import { withBody } from './stored-head.ts'
 import { discardStream, StoredStream, writeTo } from './stored-stream.ts'
 import { UnwrittenDeletes } from './unwritten-deletes.ts'
+import { isInMemory, remembersDeletes, wholeStoreOf } from './whole-store.ts'
 
 /** The largest body for a store that names no limit. */
 const DEFAULT_MAX_ENTRY_SIZE = 5 * 1024 * 1024
@@ -48,11 +49,11 @@ export class StoreAccess {
    */
   readonly #checked: WeakMap<object, unknown> | null
 
-  constructor(store: CacheStore, whole: WholeStore | null, remembersDeletes: boolean, isInMemory: boolean) {
+  constructor(store: CacheStore) {
     this.#store = store
-    this.#checked = isInMemory ? new WeakMap() : null
-    this.#whole = whole
-    this.#deletes = remembersDeletes ? null : new UnwrittenDeletes((key) => store.delete(key), false)
+    this.#checked = isInMemory(store) ? new WeakMap() : null
+    this.#whole = wholeStoreOf(store)
+    this.#deletes = remembersDeletes(store) ? null : new UnwrittenDeletes((key) => store.delete(key), false)
   }
 
   get takesWhole(): boolean {
