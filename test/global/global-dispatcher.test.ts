@@ -200,7 +200,10 @@ describe('Dispatcher1Wrapper', () => {
     const current = new RecordingHandler()
     const opts = { path: '/', method: 'GET' }
     assert.equal(wrapper.dispatch(opts, current), true)
-    assert.deepEqual(target.calls[0], [opts, current])
+    const [given, newer] = target.calls[0] as [object, RecordingHandler]
+    assert.equal(given, opts)
+    newer.onResponseStart!({ rawHeaders: [] } as never, 204, {}, 'No Content')
+    assert.equal(current.status, 204)
     const statuses: number[] = []
     wrapper.dispatch({ ...opts, upgrade: 'websocket' }, { onHeaders: (status) => statuses.push(status) })
     const [passed, handler] = target.calls[1] as [object, RecordingHandler]
