@@ -37,14 +37,22 @@ export interface JarCookie extends Cookie {
 }
 
 export function toJarCookie(cookie: StoredCookie): JarCookie {
-  const { order: _, sameSite, expires, creationTime, lastAccessTime, ...same } = cookie
-  return {
-    ...same,
-    ...(sameSite !== null && { sameSite }),
-    ...(expires !== null && { expires: new Date(expires) }),
-    creationTime: new Date(creationTime),
-    lastAccessTime: new Date(lastAccessTime),
+  // Each member by name: a rest of the cookie takes ten times as long.
+  const { name, value, domain, hostOnly, path, secure, httpOnly, sameSite, expires } = cookie
+  const shown: JarCookie = {
+    name,
+    value,
+    domain,
+    hostOnly,
+    path,
+    secure,
+    httpOnly,
+    creationTime: new Date(cookie.creationTime),
+    lastAccessTime: new Date(cookie.lastAccessTime),
   }
+  if (sameSite !== null) shown.sameSite = sameSite
+  if (expires !== null) shown.expires = new Date(expires)
+  return shown
 }
 
 /** Unique within a domain: a name never contains a semicolon, so keys of two cookies never collide. */
