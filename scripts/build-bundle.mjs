@@ -40,8 +40,8 @@ const SETTINGS = {
   write: false,
 }
 
-/** Only what is exported keeps its name: bundles are minified in any case. */
-const ES_MODULES = { format: 'esm', minifyIdentifiers: true }
+/** Identifiers stay as they are: the `name` of a function is one of them, and stack traces show it. */
+const ES_MODULES = { format: 'esm' }
 const COMMON_JS = {
   format: 'cjs',
   outExtension: { '.js': '.cjs' },
