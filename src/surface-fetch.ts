@@ -14,7 +14,7 @@ export type {
   RequestDuplex,
   RequestInfo,
   RequestInit,
-  RequestInitWithDispatcher,
+  RequestInit as RequestInitWithDispatcher,
   RequestMode,
   RequestRedirect,
   ResponseInit,

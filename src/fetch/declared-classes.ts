@@ -103,8 +103,6 @@ export interface RequestInit extends Extensions {
   signal?: AbortSignal | null | undefined
 }
 
-export type { RequestInit as RequestInitWithDispatcher }
-
 /** Options of our `fetch` and `Request`: those of the standard, and the dispatcher with its timeouts. */
 export interface RequestSettings extends Extensions {
   /** Not allowed with GET and HEAD. Streams and iterables require `duplex`. */

@@ -10,8 +10,8 @@ import { rollup } from 'rollup'
 import webpack from 'webpack'
 import { run, usePackage } from './packed.mjs'
 
-/** Bytes. The cookie helpers have 9 KB before tree shaking, webpack adds 1. */
-const MAX_COOKIE_BUNDLE = 11_000
+/** Bytes, not minified. The cookie helpers have 11 KB, webpack adds 1; the smallest client has 250. */
+const MAX_COOKIE_BUNDLE = 12_500
 
 /** Bytes of a bundle that uses one export only, minified. */
 const MAX_BUNDLES = { request: 300_000, fetch: 350_000, Client: 250_000 }
