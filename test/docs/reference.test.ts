@@ -48,7 +48,8 @@ describe('the documents name', () => {
     )
     const surface = lists.join('')
     const types = [...surface.matchAll(/export type \{([^}]*)\}/g)].flatMap(([, names]) =>
-      names!.split(',').map((name) => name.trim()),
+      // The name that is exported.
+      names!.split(',').map((name) => name.split(' as ').at(-1)!.trim()),
     )
     assert.ok(types.length > 0)
     for (const type of types.filter((name) => name !== '')) {
