@@ -26,7 +26,7 @@ export function connectOn<TOpaque>(
   opts: ConnectOptions<TOpaque>,
   callback: ConnectCallback<TOpaque> | undefined,
 ): Promise<ConnectData<TOpaque>> | undefined {
-  return answerWith<ConnectData<TOpaque>, TOpaque>('UNDICI_CONNECT', opts, callback, (resolve, reject) => {
+  return answerWith('UNDICI_CONNECT', dispatcher, opts, callback, (resolve, reject) => {
     const handler = new SocketHandler(opts, 'bad connect', resolve, reject, (timings, head) =>
       Object.assign(new ConnectData(timings), head),
     )

@@ -226,7 +226,14 @@ export function requestOn<TOpaque>(
   opts: RequestOptions<TOpaque>,
   callback: RequestCallback<TOpaque> | undefined,
 ): Promise<ResponseData<TOpaque>> | undefined {
-  return answerWith<ResponseData<TOpaque>, TOpaque>('UNDICI_REQUEST', opts, callback, (resolve, reject) => {
-    new RequestHandler(opts, resolve, reject).start(dispatcher, opts)
-  })
+  return answerWith('UNDICI_REQUEST', dispatcher, opts, callback, startRequest<TOpaque>)
+}
+
+function startRequest<TOpaque>(
+  resolve: Resolve<ResponseData<TOpaque>>,
+  reject: Reject,
+  dispatcher: Dispatching,
+  opts: RequestOptions<TOpaque>,
+): void {
+  new RequestHandler(opts, resolve, reject).start(dispatcher, opts)
 }

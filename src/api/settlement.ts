@@ -5,6 +5,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import { InvalidArgumentError, type Timings } from '../errors.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
+import type { Dispatching } from '../request/dispatching.ts'
 
 /** The second argument of a callback that gets an error. */
 export interface FailedData<TOpaque> {
@@ -35,25 +36,31 @@ interface CommonOptions<TOpaque> {
   readonly body?: unknown
 }
 
-/** Begins the request. */
-type Start<TData> = (resolve: Resolve<TData>, reject: Reject) => void
+/** Begins the request. It gets what it needs as arguments: a scope for each call would cost. */
+type Start<TData, TOptions> = (
+  resolve: Resolve<TData>,
+  reject: Reject,
+  dispatcher: Dispatching,
+  opts: TOptions,
+) => void
 
 /**
  * Calls `start` with two functions that answer the caller. Without a callback, it returns a promise. An error
  * that `start` throws is about an argument: it is reported like any other failure, and the request body is
  * destroyed.
  */
-export function answerWith<TData, TOpaque>(
+export function answerWith<TData, TOpaque, TOptions extends CommonOptions<TOpaque>>(
   type: string,
-  opts: CommonOptions<TOpaque>,
+  dispatcher: Dispatching,
+  opts: TOptions,
   callback: ApiCallback<TData, TOpaque> | undefined,
-  start: Start<TData>,
+  start: Start<TData, TOptions>,
 ): Promise<TData> | undefined {
   if (callback === undefined) {
     return new Promise<TData>((resolve, reject) => {
       try {
         checkOptions(opts)
-        start(resolve, reject)
+        start(resolve, reject, dispatcher, opts)
       } catch (error) {
         destroyBodyOf(opts, error)
         reject(error)
@@ -77,6 +84,8 @@ export function answerWith<TData, TOpaque>(
       (data) => resource.runInAsyncScope(report, null, null, data),
       // Never synchronously within a call of the caller or of the dispatcher.
       (error) => queueMicrotask(() => resource.runInAsyncScope(report, null, error, failed)),
+      dispatcher,
+      opts,
     )
   } catch (error) {
     destroyBodyOf(opts, error)

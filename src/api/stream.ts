@@ -214,7 +214,7 @@ export function streamOn<TOpaque>(
   factory: StreamFactory<TOpaque>,
   callback: StreamCallback<TOpaque> | undefined,
 ): Promise<StreamData<TOpaque>> | undefined {
-  return answerWith<StreamData<TOpaque>, TOpaque>('UNDICI_STREAM', opts, callback, (resolve, reject) => {
+  return answerWith('UNDICI_STREAM', dispatcher, opts, callback, (resolve, reject) => {
     new StreamHandler(opts, factory, resolve, reject).start(dispatcher, opts)
   })
 }

@@ -34,7 +34,7 @@ export function upgradeOn<TOpaque>(
   opts: UpgradeOptions<TOpaque>,
   callback: UpgradeCallback<TOpaque> | undefined,
 ): Promise<UpgradeData<TOpaque>> | undefined {
-  return answerWith<UpgradeData<TOpaque>, TOpaque>('UNDICI_UPGRADE', opts, callback, (resolve, reject) => {
+  return answerWith('UNDICI_UPGRADE', dispatcher, opts, callback, (resolve, reject) => {
     const handler = new SocketHandler(
       opts,
       'bad upgrade',

@@ -40,7 +40,7 @@ export class HeadMemory<T extends { readonly fields: HeaderBlock }> {
     this.#isCompared = this.#countNext()
     if (this.#head === null || !this.#isCompared) return null
     const stop = start + this.#bytes.length
-    if (stop > end || !this.#bytes.equals(bytes.subarray(start, stop))) {
+    if (stop > end || this.#bytes.compare(bytes, start, stop) !== 0) {
       this.#misses++
       return null
     }

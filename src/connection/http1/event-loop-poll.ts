@@ -46,18 +46,20 @@ function endTurn(): void {
   const turn = next++
   // Who asks before all were told is still in this turn. The count itself is an object of the runtime's.
   polls = Number.POSITIVE_INFINITY
-  let polling: LoopWaiter[] | null = null
+  let polling = 0
   for (const waiter of waiting) {
     try {
-      if (!waiter.onTurnEnd(turn)) continue
-      if (polling === null) polling = [waiter]
-      else polling.push(waiter)
+      // Those that go on waiting move to the front.
+      if (waiter.onTurnEnd(turn)) waiting[polling++] = waiter
     } catch (error) {
       waiter.onBroken(error as Error)
     }
   }
-  if (polling?.length !== waiting.length) polls = pollCount()
-  if (polling !== null) runtimeSetImmediate(endPoll, polling, turn)
+  if (polling < waiting.length) {
+    waiting.length = polling
+    polls = pollCount()
+  }
+  if (polling > 0) runtimeSetImmediate(endPoll, waiting, turn)
 }
 
 function endPoll(waiting: readonly LoopWaiter[], turn: number): void {
