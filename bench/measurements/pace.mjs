@@ -1,10 +1,13 @@
-// The open loop of a process that sleeps between requests: a timer starts those that are due, whether or not earlier
-// ones were answered. A latency begins when its request was due, so that a stall counts for every request it delayed.
+// The open loop: requests start when they are due, whether or not earlier ones were answered. A latency begins when its
+// request was due, so that a stall counts for every request it delayed.
 import { performance } from 'node:perf_hooks'
 import { checkBody, once } from './session.mjs'
 
-/** Resolves to the latencies in milliseconds, in the order in which the requests were due. */
-export function paced(session, { path, rate }, seconds, bytes) {
+/**
+ * Resolves to the latencies in milliseconds, in the order in which the requests were due. `wait` is called with what
+ * goes on and with the milliseconds until the next request is due.
+ */
+export function paced(session, { path, rate }, seconds, bytes, wait = setTimeout) {
   const total = Math.max(1, Math.round(rate * seconds))
   const latencies = new Float64Array(total)
   const interval = 1000 / rate
@@ -22,10 +25,16 @@ export function paced(session, { path, rate }, seconds, bytes) {
     const tick = () => {
       const now = performance.now()
       while (sent < total && begin + sent * interval <= now) send(sent++)
-      if (sent < total) setTimeout(tick, Math.max(0, begin + sent * interval - performance.now()))
+      if (sent < total) wait(tick, Math.max(0, begin + sent * interval - performance.now()))
     }
     tick()
   })
+}
+
+/** Sorts the latencies; the result is a function from a share of them to the longest latency within it. */
+export function percentiles(latencies) {
+  latencies.sort()
+  return (share) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))]
 }
 
 /** `count` requests, so many at a time. */

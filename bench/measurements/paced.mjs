@@ -2,7 +2,7 @@
 // request, and percentiles of the latency.
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { burst, paced } from './pace.mjs'
+import { burst, paced, percentiles } from './pace.mjs'
 import { checkProtocol, openSession } from './session.mjs'
 
 /** Requests for the compilers. */
@@ -25,8 +25,7 @@ export async function measure(job) {
   const count = latencies.length
   const metrics = { cpu: (user + system) / count, turns: turns() / count }
   await session.close()
-  latencies.sort()
-  const at = (share) => latencies[Math.min(count - 1, Math.floor(count * share))]
+  const at = percentiles(latencies)
   return { ...metrics, p50: at(0.5), p99: at(0.99), p999: at(0.999) }
 }
 
