@@ -15,15 +15,11 @@ export interface IteratedBody {
   /** The iteration stopped before the end. */
   leave(reason: Error): void
   /** An iterator of the runtime. */
-  stream(): AsyncIterator<Buffer>
+  stream(): AsyncIterableIterator<Buffer, undefined>
 }
 
-type Result = IteratorResult<Buffer, undefined>
-
-/** `new`: `next()` was not called yet, so leaving does not destroy the body. */
-type Stage = 'new' | 'taking' | 'over'
-
-const DONE: Result = Object.freeze({ value: undefined, done: true })
+/** `new`: `next()` was not called yet, so leaving does not destroy the body. `streaming`: the stream is read. */
+type Stage = 'new' | 'taking' | 'streaming' | 'over'
 
 /** The error with which the runtime's iterators destroy a stream that they leave early. */
 function leftError(): Error {
@@ -32,11 +28,8 @@ function leftError(): Error {
 
 export class BodyIterator implements AsyncIterableIterator<Buffer, undefined> {
   readonly #body: IteratedBody
+  readonly #chunks: AsyncGenerator<Buffer, undefined> = this.#take()
   #stage: Stage = 'new'
-  /** The runtime's iterator, once the stream has to be read; it answers everything from then on. */
-  #stream: AsyncIterator<Buffer> | null = null
-  /** The last answer that is still pending. */
-  #waiting: Promise<Result> | null = null
 
   constructor(body: IteratedBody) {
     this.#body = body
@@ -50,77 +43,39 @@ export class BodyIterator implements AsyncIterableIterator<Buffer, undefined> {
     await this.return()
   }
 
-  next(): Promise<Result> {
-    if (this.#waiting !== null) return this.#queue(this.#waiting)
-    try {
-      const result = this.#step()
-      return result instanceof Promise ? result : Promise.resolve(result)
-    } catch (reason) {
-      return Promise.reject(reason)
-    }
-  }
-
-  /** `next()` was called again before the last answer. As with a generator, answers come in order. */
-  #queue(waiting: Promise<Result>): Promise<Result> {
-    const step = (): Result | Promise<Result> => {
-      if (this.#waiting === queued) this.#waiting = null
-      return this.#step()
-    }
-    const queued = waiting.then(step, step)
-    this.#waiting = queued
-    return queued
-  }
-
-  #step(): Result | Promise<Result> {
-    if (this.#stream !== null) return this.#stream.next()
-    if (this.#stage === 'over') return DONE
-    this.#stage = 'taking'
-    let taken: Taken
-    try {
-      taken = this.#body.take()
-    } catch (reason) {
-      this.#stage = 'over'
-      throw reason
-    }
-    switch (taken) {
-      case 'later':
-        return this.#wait()
-      case 'streamed':
-        this.#stream = this.#body.stream()
-        return this.#stream.next()
-      case 'end':
-        this.#stage = 'over'
-        return DONE
-      default:
-        return { value: taken, done: false }
-    }
-  }
-
-  #wait(): Promise<Result> {
-    const waiting = this.#body.nextArrival().then(() => {
-      if (this.#waiting === waiting) this.#waiting = null
-      return this.#step()
-    })
-    // Calls that were queued behind this one already wait for it.
-    this.#waiting ??= waiting
-    return waiting
+  next(): Promise<IteratorResult<Buffer, undefined>> {
+    return this.#chunks.next()
   }
 
   /** Left before the end, as by `break`. */
-  return(): Promise<Result> {
-    if (this.#stream !== null) return this.#stream.return!()
+  return(): Promise<IteratorResult<Buffer, undefined>> {
     this.#leave()
-    return Promise.resolve(DONE)
+    return this.#chunks.return(undefined)
   }
 
   /** Left because of an error, which is returned. */
-  throw(error: unknown): Promise<Result> {
-    if (this.#stream !== null) return this.#stream.throw!(error)
+  throw(error: unknown): Promise<IteratorResult<Buffer, undefined>> {
     this.#leave()
-    return Promise.reject(error)
+    return this.#chunks.throw(error)
   }
 
+  async *#take(): AsyncGenerator<Buffer, undefined> {
+    while (this.#stage !== 'over') {
+      this.#stage = 'taking'
+      const taken = this.#body.take()
+      if (taken === 'later') await this.#body.nextArrival()
+      else if (taken === 'end') this.#stage = 'over'
+      else if (taken !== 'streamed') yield taken
+      else {
+        this.#stage = 'streaming'
+        return yield* this.#body.stream()
+      }
+    }
+  }
+
+  /** Also ends a `next()` that waits. */
   #leave(): void {
+    if (this.#stage === 'streaming') return
     const stage = this.#stage
     this.#stage = 'over'
     if (stage === 'taking') this.#body.leave(leftError())
