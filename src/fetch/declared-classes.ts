@@ -208,6 +208,10 @@ export interface ResponseSettings extends Omit<ResponseInit, 'headers'> {
 
 /** The members of `Request` and `Response` for reading a body. */
 export interface BodyMembers {
+  /** The body as a stream; null if there is none. */
+  get body(): ReadableStream<Uint8Array> | null
+  /** Whether the body has been read or sent, or is being read. */
+  get bodyUsed(): boolean
   /** The whole body, in memory that is not shared. */
   arrayBuffer(): Promise<ArrayBuffer>
   /** The whole body as a Blob, with the type given by the headers. */
@@ -304,10 +308,6 @@ export declare class Response {
   get statusText(): string
   /** The header fields. Those of a fetched response cannot be changed. */
   get headers(): Headers
-  /** The body as a stream; null if there is none. */
-  get body(): ReadableStream<Uint8Array> | null
-  /** Whether the body has been read or is being read. */
-  get bodyUsed(): boolean
   /** A second response like this one, with a separate body. */
   clone(): Response
 }
@@ -347,10 +347,6 @@ export declare class Request {
   readonly isHistoryNavigation?: boolean
   /** Follows the signal given in the options. Created on first access. */
   get signal(): AbortSignal
-  /** The body as a stream; null if there is none. */
-  get body(): ReadableStream<Uint8Array> | null
-  /** Whether the body has been read or sent. */
-  get bodyUsed(): boolean
   /**
    * Always `half`: the response is available as soon as its head arrives, even if the body is still being
    * sent.

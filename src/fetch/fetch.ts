@@ -38,10 +38,11 @@ async function fetchLocally(record: RequestRecord): Promise<Response> {
   const aborted = record.signal === null ? null : abortedReason(record.signal)
   if (aborted !== null) throw orAbortError(aborted.reason)
   try {
-    const { answer, body } = fetchScheme(record)
-    const content = record.method === 'HEAD' ? null : body
+    const answer = fetchScheme(record)
+    const content = record.method === 'HEAD' ? null : answer.body
     const isTrusted = record.integrity === ''
-    return makeResponse(answer, isTrusted ? content : await verifiedBody(content, record.integrity))
+    const body = isTrusted ? content : await verifiedBody(content, record.integrity)
+    return makeResponse({ ...answer, body })
   } catch (cause) {
     throw new TypeError('fetch failed', { cause })
   }

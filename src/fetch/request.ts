@@ -1,7 +1,6 @@
 // biome-ignore-all lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
 /** The class `Request`, and the function that reads the arguments of `fetch` and `Request`. */
 
-import type { ReadableStream } from 'node:stream/web'
 import type { AbortSource } from '../base/abort/signal.ts'
 import { shownUrl } from '../base/address/parse-url.ts'
 import { withoutPollution } from '../base/object/own-options.ts'
@@ -104,15 +103,6 @@ class FetchRequest {
     const { signal } = ownRecord(this)
     this.#signal ??= following(signal)
     return this.#signal
-  }
-
-  get body(): ReadableStream<Uint8Array> | null {
-    const { body } = ownRecord(this)
-    return body === null ? null : body.stream
-  }
-
-  get bodyUsed(): boolean {
-    return ownRecord(this).body?.used === true
   }
 
   clone(): declared.Request {

@@ -1,7 +1,6 @@
 // biome-ignore-all lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
 /** The class `Response`. */
 
-import type { ReadableStream } from 'node:stream/web'
 import { withoutPollution } from '../base/object/own-options.ts'
 import {
   illegalInvocation,
@@ -15,7 +14,7 @@ import { defineAttributes, defineInterface, showInspected } from '../web/interfa
 import { markUncloneable } from '../web/uncloneable.ts'
 import type { Body } from './body/body.ts'
 import { extractBody } from './body/extract.ts'
-import { type BodyOwner, defineBodyMembers } from './body/mixin.ts'
+import { defineBodyMembers } from './body/mixin.ts'
 import type * as declared from './declared-classes.ts'
 import { HeaderList } from './headers/header-list.ts'
 import { fillHeaders, type Headers, type HeadersGuard, makeHeaders } from './headers/headers.ts'
@@ -35,6 +34,7 @@ const DEFAULT = {
   status: 200,
   statusText: '',
   headers: new HeaderList() as HeaderList,
+  body: null as Body | null,
   guard: 'none' as HeadersGuard,
   /** The last URL, without its fragment. */
   url: '',
@@ -49,8 +49,8 @@ function madeHere(changes: Partial<ResponseRecord>): ResponseRecord {
 /** Passed to the constructor only from within this package. */
 const INTERNAL = Symbol('internal')
 
-/** Creates a response from a record and a body. */
-export let makeResponse: (record: ResponseRecord, body: Body | null) => Response
+/** Creates a response from its record. */
+export let makeResponse: (record: ResponseRecord) => Response
 
 /** Throws for an object of another class. */
 let ownRecord: (receiver: object) => ResponseRecord
@@ -68,14 +68,12 @@ interface FetchResponse extends Pick<declared.Response, Defined> {}
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: see above
 class FetchResponse {
   #record: ResponseRecord = DEFAULT
-  #body: Body | null = null
   #headers: Headers | null = null
 
   static {
-    makeResponse = (record, body) => {
+    makeResponse = (record) => {
       const response = new FetchResponse(INTERNAL as never)
       response.#record = record
-      response.#body = body
       return response
     }
     ownRecord = (receiver) => {
@@ -83,14 +81,11 @@ class FetchResponse {
       throw illegalInvocation()
     }
     defineAttributes(FetchResponse.prototype, OF_RECORD, ownRecord)
-    defineBodyMembers(FetchResponse.prototype, (object): BodyOwner => {
-      const { headers } = ownRecord(object)
-      return { body: (object as FetchResponse).#body, headers }
-    })
+    defineBodyMembers(FetchResponse.prototype, ownRecord)
   }
 
   static error(): declared.Response {
-    return makeResponse(madeHere({ type: 'error', status: 0, guard: 'immutable' }), null)
+    return makeResponse(madeHere({ type: 'error', status: 0, guard: 'immutable' }))
   }
 
   static json(data: unknown, init: declared.ResponseSettings = {}): declared.Response {
@@ -101,7 +96,7 @@ class FetchResponse {
     const record = readInit(given)
     if (NULL_BODY_STATUSES.has(record.status)) throw invalidStatus(record.status)
     record.headers.fill('content-type', 'application/json')
-    return makeResponse(record, extractBody(text, 'Response').body)
+    return makeResponse({ ...record, body: extractBody(text, 'Response').body })
   }
 
   static redirect(url: string | URL, status = 302): declared.Response {
@@ -111,7 +106,7 @@ class FetchResponse {
     const { href: location } = partsOf(text)
     if (!REDIRECT_STATUSES.has(code)) throw new RangeError(`Invalid status code ${code}`)
     const headers = new HeaderList({ location })
-    return makeResponse(madeHere({ status: code, headers, guard: 'immutable' }), null)
+    return makeResponse(madeHere({ status: code, headers, guard: 'immutable' }))
   }
 
   constructor(body: declared.BodySource | null = null, init: declared.ResponseSettings = {}) {
@@ -119,12 +114,9 @@ class FetchResponse {
     if ((body as unknown) === INTERNAL) return
     const extracted = body === null || body === undefined ? null : extractBody(body, 'Response')
     const record = readInit(toDictionary(init, 'Response constructor'))
-    if (extracted !== null) {
-      if (NULL_BODY_STATUSES.has(record.status)) throw invalidStatus(record.status)
-      if (extracted.type !== null) record.headers.fill('content-type', extracted.type)
-      this.#body = extracted.body
-    }
-    this.#record = record
+    if (extracted !== null && NULL_BODY_STATUSES.has(record.status)) throw invalidStatus(record.status)
+    if (extracted?.type) record.headers.fill('content-type', extracted.type)
+    this.#record = { ...record, body: extracted?.body ?? null }
   }
 
   get ok(): boolean {
@@ -138,23 +130,11 @@ class FetchResponse {
     return this.#headers
   }
 
-  get body(): ReadableStream<Uint8Array> | null {
-    ownRecord(this)
-    return this.#body === null ? null : this.#body.stream
-  }
-
-  get bodyUsed(): boolean {
-    ownRecord(this)
-    return this.#body?.used === true
-  }
-
   clone(): declared.Response {
     const record = ownRecord(this)
-    const body = this.#body
-    if (body !== null && !body.usable) {
-      throw new TypeError('Response.clone: Body has already been consumed.')
-    }
-    return makeResponse({ ...record, headers: record.headers.copy() }, body === null ? null : body.clone())
+    const { body, headers } = record
+    if (body?.usable === false) throw new TypeError('Response.clone: Body has already been consumed.')
+    return makeResponse({ ...record, headers: headers.copy(), body: body?.clone() ?? null })
   }
 }
 
@@ -166,9 +146,10 @@ showInspected(Response.prototype, 'Response', (response) => {
   const { status, statusText, headers, body, bodyUsed, ok, redirected, type, url } = response as Response
   return { status, statusText, headers, body, bodyUsed, ok, redirected, type, url }
 })
+
 /** A response that reveals nothing to the caller: status 0, no fields, no body. */
 export function opaqueResponse(): Response {
-  return makeResponse(madeHere({ type: 'opaque', status: 0, guard: 'immutable' }), null)
+  return makeResponse(madeHere({ type: 'opaque', status: 0, guard: 'immutable' }))
 }
 
 function readInit(init: declared.ResponseSettings | null): ResponseRecord {

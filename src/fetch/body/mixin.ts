@@ -21,7 +21,7 @@ export interface BodyOwner {
 
 /** The members that read the whole body, with their conversions. */
 const CONVERSIONS: Record<
-  Exclude<keyof BodyMembers, 'textStream'>,
+  Exclude<keyof BodyMembers, 'body' | 'bodyUsed' | 'textStream'>,
   (owner: BodyOwner) => Conversion<unknown>
 > = {
   blob: (owner) => {
@@ -41,6 +41,20 @@ const CONVERSIONS: Record<
 
 /** Adds these members to a class. `ownerOf` throws for an object of another class. */
 export function defineBodyMembers(prototype: object, ownerOf: (object: object) => BodyOwner): void {
+  defineMembers(prototype, {
+    get body(): ReadableStream<Uint8Array> | null {
+      return ownerOf(this).body?.stream ?? null
+    },
+    get bodyUsed(): boolean {
+      return ownerOf(this).body?.used === true
+    },
+    textStream(this: object): ReadableStream<string> {
+      const body = bodyOf(ownerOf(this))
+      if (!body.usable) throw new TypeError('Body is unusable: Body has already been read')
+      const { TextDecoderStream } = loadWebStreams()
+      return body.stream.pipeThrough(new TextDecoderStream('utf-8', bare({ fatal: false, ignoreBOM: false })))
+    },
+  })
   for (const [name, conversionFor] of Object.entries(CONVERSIONS)) {
     defineMembers(prototype, {
       [name](this: object): Promise<unknown> {
@@ -53,14 +67,6 @@ export function defineBodyMembers(prototype: object, ownerOf: (object: object) =
       },
     })
   }
-  defineMembers(prototype, {
-    textStream(this: object): ReadableStream<string> {
-      const body = bodyOf(ownerOf(this))
-      if (!body.usable) throw new TypeError('Body is unusable: Body has already been read')
-      const { TextDecoderStream } = loadWebStreams()
-      return body.stream.pipeThrough(new TextDecoderStream('utf-8', bare({ fatal: false, ignoreBOM: false })))
-    },
-  })
 }
 
 /** A missing body reads like an empty one, and is never used up. */

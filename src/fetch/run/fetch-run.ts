@@ -179,17 +179,18 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
       status,
       statusText,
       headers: list,
+      body,
       guard: 'immutable',
       url: record.url.withoutFragment,
       redirected: trail !== null && trail.count > 0,
     }
     if (record.integrity === '') {
-      this.#caller?.answer(makeResponse(answer, body), this)
+      this.#caller?.answer(makeResponse(answer), this)
       return
     }
     // Resolves the promise only after the body has matched its integrity metadata.
     verifiedBody(body, record.integrity).then(
-      (verified) => this.#caller?.answer(makeResponse(answer, verified), this),
+      (verified) => this.#caller?.answer(makeResponse({ ...answer, body: verified }), this),
       (error) => this.#refuse(error),
     )
   }

@@ -10,58 +10,54 @@ import { parseMimeType, serializeMimeType } from '../mime/mime-type.ts'
 import type { ResponseRecord } from '../response.ts'
 import { parseDataUrl } from './data-url.ts'
 
-interface Fetched {
-  readonly answer: ResponseRecord
-  readonly body: Body
-}
-
 const UNSUPPORTED: Readonly<Record<string, string>> = {
   'about:': 'about scheme is not supported',
   'file:': 'not implemented... yet...',
 }
 
 /** Throws the cause of the failure. */
-export function fetchScheme(record: RequestRecord): Fetched {
+export function fetchScheme(record: RequestRecord): ResponseRecord {
   const { protocol } = record.url
   if (protocol === 'data:') return fetchData(record)
   if (protocol === 'blob:') return fetchBlob(record)
   throw new Error(UNSUPPORTED[protocol] ?? 'unknown scheme')
 }
 
-function answered({ url }: RequestRecord, fields: Record<string, string>): ResponseRecord {
+function answered({ url }: RequestRecord, fields: Record<string, string>, body: Body): ResponseRecord {
   const status = 'content-range' in fields ? 206 : 200
   return {
     type: 'basic',
     status,
     statusText: status === 200 ? 'OK' : 'Partial Content',
     headers: new HeaderList(fields),
+    body,
     guard: 'immutable',
     url: url.withoutFragment,
     redirected: false,
   }
 }
 
-function fetchData(record: RequestRecord): Fetched {
+function fetchData(record: RequestRecord): ResponseRecord {
   const data = parseDataUrl(record.url.url)
   if (data === null) throw new Error('failed to fetch the data URL')
-  return { answer: answered(record, { 'content-type': data.mimeType }), body: new Body(data.body) }
+  return answered(record, { 'content-type': data.mimeType }, new Body(data.body))
 }
 
-function fetchBlob(record: RequestRecord): Fetched {
+function fetchBlob(record: RequestRecord): ResponseRecord {
   if (record.method !== 'GET') throw new Error('invalid method')
   const { url } = record.url
   const blob = url.search === '' ? resolveObjectURL(record.url.withoutFragment) : undefined
   if (blob === undefined) throw new Error('the blob URL is not registered')
   const fields = { 'content-length': String(blob.size), 'content-type': contentTypeOf(blob) }
   const range = record.headers.get('range')
-  if (range === null) return { answer: answered(record, fields), body: bodyOf(blob) }
+  if (range === null) return answered(record, fields, bodyOf(blob))
   const bounds = parseRange(range, blob.size)
   if (bounds === null) throw new Error('failed to fetch the data URL')
   const [start, end] = bounds
   const part = blob.slice(start, end + 1, blob.type)
   fields['content-length'] = String(part.size)
   const ofPart = { ...fields, 'content-range': `bytes ${start}-${end}/${blob.size}` }
-  return { answer: answered(record, ofPart), body: bodyOf(part) }
+  return answered(record, ofPart, bodyOf(part))
 }
 
 function bodyOf(blob: Blob): Body {
