@@ -3,11 +3,13 @@
  * caller's handler makes of the response.
  */
 import { AsyncResource } from 'node:async_hooks'
-import { Duplex, PassThrough, Readable } from 'node:stream'
+import { Duplex, getDefaultHighWaterMark, PassThrough, Readable } from 'node:stream'
 import { PieceLoad } from '../base/bytes/piece-load.ts'
 import { destroyQuietly, ignoreError } from '../base/error/ignore-error.ts'
 import { ignoreRejection } from '../base/loop/stray-promise.ts'
 import { coverPollution } from '../base/object/own-options.ts'
+import { ArrivingBody } from '../body/arriving.ts'
+import type { BodySource } from '../body/incoming.ts'
 import { InvalidArgumentError, InvalidReturnValueError, RequestAbortedError } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
@@ -71,35 +73,10 @@ class RequestSide extends Readable {
   }
 }
 
-/** The response body that the handler gets. */
-class ResponseSide extends Readable {
-  readonly #resume: () => void
-  readonly #load = new PieceLoad()
-
-  constructor(resume: () => void) {
-    super()
-    this.#resume = resume
-  }
-
-  override push(chunk: Buffer | null): boolean {
-    if (chunk !== null) this.#load.add(chunk, this.readableLength)
-    return super.push(chunk) && !this.#load.isHeavy(this.readableLength)
-  }
-
-  override read(size?: number): ReturnType<Readable['read']> {
-    const isHeavy = size !== 0 && this.#load.isHeavy(this.readableLength)
-    const chunk = super.read(size)
-    if (isHeavy) this.#resume()
-    return chunk
-  }
-
-  override _read(): void {
-    if (!this.#load.isHeavy(this.readableLength)) this.#resume()
-  }
-
-  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    callback(error ?? (this.readableEnded ? null : new RequestAbortedError()))
-  }
+/** The response body that the handler gets: only a stream, as in undici. */
+class ResponseSide extends ArrivingBody {
+  protected override readonly announced = null
+  protected override onCollected(): void {}
 }
 
 /** The stream that the handler returned. Only `on` is guaranteed. */
@@ -156,7 +133,7 @@ class PipelineDuplex extends Duplex {
   }
 }
 
-class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> {
+class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource {
   declare protected readonly resource: AsyncResource
   /** The caller can destroy the Duplex at any time. */
   protected override readonly endsWhileQueued = true
@@ -178,15 +155,21 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> {
   }
 
   onResponseData(controller: DispatchController, chunk: Buffer): void {
-    const response = this.#response
-    if (this.failed || response === null || response.destroyed) return
+    if (this.failed) return
     this.controller = controller
-    if (!response.push(chunk)) this.pause()
+    this.#response?.receive(chunk)
   }
 
   protected override onFinalEnd(): void {
-    if (this.#response?.destroyed === false) this.#response.push(null)
+    this.#response?.complete()
   }
+
+  /** The response body was destroyed before all of it had arrived. */
+  cancel(reason: unknown): void {
+    this.fail(reason)
+  }
+
+  spent(): void {}
 
   readMore(): void {
     this.#yielded?.resume?.()
@@ -208,7 +191,7 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> {
 
   protected override onFinalHead(statusCode: number, headers: HeaderObject): void {
     const { duplex } = this
-    const response = new ResponseSide(() => this.resume())
+    const response = new ResponseSide(this, getDefaultHighWaterMark(false))
     this.#response = response
     this.hasResponse = true
     // A failure goes to the Duplex; a handler that does not listen must not crash the process.
