@@ -243,7 +243,7 @@ export abstract class ArrivingBody extends IdleReadable {
     const before = this.#state
     this.enterState({ kind: 'failed', reason, isLoud, isUnused: before.kind === 'held' })
     this.#incoming.clear()
-    if (before.kind === 'collecting') before.collector.fail(reason)
+    if (before.kind === 'collecting') before.collector.reject(reason)
     if (this.#incoming.isComplete) this.#incoming.spent()
     else this.#incoming.cancel(reason)
   }

@@ -6,25 +6,12 @@ import { Blob } from 'node:buffer'
 import type { BodyBytes } from '../base/bytes/body-bytes.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 
-const ZERO = 0x30
-
 /** The length in the head; null when unknown, and for HEAD, which announces the length of another body. */
 export function announcedLength(headers: HeaderObject, isHead: boolean): number | null {
   const value = headers['content-length']
   if (isHead || typeof value !== 'string') return null
-  const length = decimal(value)
-  return length <= Number.MAX_SAFE_INTEGER ? length : null
-}
-
-/** The value of decimal digits; NaN for anything else. `Number()` is a call into the runtime. */
-function decimal(digits: string): number {
-  let number = 0
-  for (let i = 0; i < digits.length; i++) {
-    const digit = digits.charCodeAt(i) - ZERO
-    if (digit < 0 || digit > 9) return Number.NaN
-    number = number * 10 + digit
-  }
-  return number
+  const length = Number(value)
+  return Number.isSafeInteger(length) && length >= 0 ? length : null
 }
 
 /** What a conversion may need beside the bytes. */
@@ -73,28 +60,13 @@ export function convertBytes<T>(bytes: BodyBytes, convert: Conversion<T>, contex
 }
 
 /** A caller of `text()` or a sibling that waits for more bytes. */
-export class Collector {
-  readonly #convert: Conversion<unknown>
-  readonly #resolve: (value: never) => void
-  readonly fail: (error: unknown) => void
+export interface Collector {
+  readonly convert: Conversion<unknown>
+  readonly resolve: (value: never) => void
+  readonly reject: (error: unknown) => void
+}
 
-  constructor(
-    convert: Conversion<unknown>,
-    resolve: (value: never) => void,
-    reject: (error: unknown) => void,
-  ) {
-    this.#convert = convert
-    this.#resolve = resolve
-    this.fail = reject
-  }
-
-  /** Whether the result does not use the memory of the bytes. */
-  get isDecoding(): boolean {
-    return this.#convert === toText || this.#convert === toJson
-  }
-
-  /** Answers with the converted bytes; throws what the conversion throws. */
-  finish(bytes: BodyBytes, context: CollectContext): void {
-    this.#resolve(convertBytes(bytes, this.#convert, context) as never)
-  }
+/** Whether the result does not use the memory of the bytes. */
+export function isDecoding(convert: Conversion<unknown>): boolean {
+  return convert === toText || convert === toJson
 }

@@ -12,9 +12,10 @@ import { ArrivingBody } from './arriving.ts'
 import {
   announcedLength,
   type CollectContext,
-  Collector,
+  type Collector,
   type Conversion,
   convertBytes,
+  isDecoding,
   toArrayBuffer,
   toBlob,
   toBytes,
@@ -149,9 +150,8 @@ export class BodyReadable extends ArrivingBody {
 
   #gather<T>(convert: Conversion<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const collector = new Collector(convert, resolve, reject)
       // `queueMicrotask` makes an AsyncResource for each.
-      void RESOLVED.then(() => this.#begin(collector))
+      void RESOLVED.then(() => this.#begin({ convert, resolve, reject }))
     })
   }
 
@@ -175,13 +175,13 @@ export class BodyReadable extends ArrivingBody {
   #begin(collector: Collector): void {
     const state = this.bodyState
     if (state.kind === 'failed') {
-      collector.fail(state.reason)
+      collector.reject(state.reason)
       return
     }
     this.#dropRead()
     const bytes = this.takeHeld()
     this.enterState({ kind: 'collecting', collector, bytes })
-    if (!this.incoming.isComplete) bytes.expect(this.announced ?? 0, collector.isDecoding)
+    if (!this.incoming.isComplete) bytes.expect(this.announced ?? 0, isDecoding(collector.convert))
     // A running stream has the same bytes, and ends only if they are read from it.
     if (this.isRunning && this.readableFlowing !== true) this.resume()
     if (this.incoming.isComplete) this.onCollected()
@@ -209,10 +209,11 @@ export class BodyReadable extends ArrivingBody {
   #answer(): void {
     const state = this.bodyState
     if (state.kind !== 'collecting') return
+    const { convert, resolve, reject } = state.collector
     try {
-      state.collector.finish(state.bytes, this.#context())
+      resolve(convertBytes(state.bytes, convert, this.#context()) as never)
     } catch (error) {
-      state.collector.fail(error)
+      reject(error)
       this.fail(error)
       // A stream that is closed already cannot fail.
       if (this.bodyState.kind === 'failed') return

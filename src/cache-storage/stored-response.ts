@@ -44,8 +44,7 @@ export async function storedResponse(response: ResponseLike): Promise<() => Resp
     redirected,
   } as const
   const bytes = body === null ? null : new Uint8Array(await response.arrayBuffer())
-  return () =>
-    makeResponse({ ...record, headers: headers.copy(), body: bytes && new Body(originOf(bytes)) })
+  return () => makeResponse({ ...record, headers: headers.copy(), body: bytes && new Body(originOf(bytes)) })
 }
 
 function originOf(bytes: Uint8Array): PulledOrigin {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { BodyBytes } from '../../src/base/bytes/body-bytes.ts'
 import { InternalError } from '../../src/base/error/invariant.ts'
-import { Collector, toText } from '../../src/body/collect.ts'
+import { toText } from '../../src/body/collect.ts'
 import {
   ASKED,
   advance,
@@ -29,11 +29,7 @@ const STATES: Record<BodyState['kind'], BodyState> = {
   asked: ASKED,
   collecting: {
     kind: 'collecting',
-    collector: new Collector(
-      toText,
-      () => {},
-      () => {},
-    ),
+    collector: { convert: toText, resolve: () => {}, reject: () => {} },
     bytes: BodyBytes.none(),
   },
   iterating: ITERATING,

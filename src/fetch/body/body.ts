@@ -9,7 +9,7 @@ import { BodyBytes } from '../../base/bytes/body-bytes.ts'
 import { holdBytes } from '../../base/bytes/held-bytes.ts'
 import { ownBytes } from '../../base/bytes/own-bytes.ts'
 import { ignoreError } from '../../base/error/ignore-error.ts'
-import { Collector, type Conversion, convertBytes, NO_CONTEXT, toText } from '../../body/collect.ts'
+import { type Conversion, convertBytes, isDecoding, NO_CONTEXT, toText } from '../../body/collect.ts'
 import { Incoming } from '../../body/incoming.ts'
 import { type BodyState, HELD, STREAMED, STREAMING } from '../../body/state.ts'
 import { Branches, teeStream } from './branches.ts'
@@ -220,7 +220,7 @@ export class Body implements BodySink {
     this.#state = { kind: 'failed', reason: error, isLoud: false, isUnused }
     this.#incoming.clear()
     this.#pulled = false
-    if (state.kind === 'collecting') state.collector.fail(error)
+    if (state.kind === 'collecting') state.collector.reject(error)
     else if (state.kind === 'streaming') this.#controller?.error(error)
   }
 
@@ -300,11 +300,10 @@ export class Body implements BodySink {
 
   #gather<T>(convert: Conversion<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const collector = new Collector(convert, resolve, reject)
       const bytes = this.#incoming.take()
-      this.#state = { kind: 'collecting', collector, bytes }
+      this.#state = { kind: 'collecting', collector: { convert, resolve, reject }, bytes }
       if (!this.#incoming.isComplete) {
-        bytes.expect(this.#expected, collector.isDecoding)
+        bytes.expect(this.#expected, isDecoding(convert))
         this.#incoming.demand()
         return
       }
@@ -318,10 +317,11 @@ export class Body implements BodySink {
     if (state.kind !== 'collecting') return
     this.#end()
     this.#incoming.spent()
+    const { convert, resolve, reject } = state.collector
     try {
-      state.collector.finish(state.bytes, NO_CONTEXT)
+      resolve(convertBytes(state.bytes, convert, NO_CONTEXT) as never)
     } catch (error) {
-      state.collector.fail(error)
+      reject(error)
     }
   }
 
