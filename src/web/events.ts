@@ -134,25 +134,9 @@ const OF_MESSAGE = 'MessageEvent constructor'
 /** Frozen, and therefore shared by all events without ports. */
 const NO_PORTS: readonly MessagePort[] = Object.freeze([])
 
-/** The arguments of an event's constructor. The members of `base` have been read from `init`. */
-interface EventArguments<T> {
-  readonly type: string
-  readonly init: T
-  readonly base: Required<BaseEventInit>
-}
-
-function readArguments<T extends BaseEventInit>(
-  type: unknown,
-  init: T | null | undefined,
-  count: number,
-  where: string,
-): EventArguments<T> {
-  requireArguments(count, 1, where)
-  const text = toText(type, where, 'type')
-  const given = toDictionary(init, where) ?? ({} as T)
-  const { bubbles, cancelable, composed } = given
-  const base = { bubbles: Boolean(bubbles), cancelable: Boolean(cancelable), composed: Boolean(composed) }
-  return { type: text, init: given, base }
+/** For the runtime, which accepts fewer objects as a dictionary than Web IDL does. */
+function baseOf({ bubbles, cancelable, composed }: BaseEventInit): Required<BaseEventInit> {
+  return { bubbles: Boolean(bubbles), cancelable: Boolean(cancelable), composed: Boolean(composed) }
 }
 
 type OwnFields<TEvent> = Omit<TEvent, keyof Event>
@@ -207,10 +191,13 @@ function eventClass<TInit extends BaseEventInit, T extends object>(
     #fields: T
 
     constructor(type: string, init: TInit = {} as TInit) {
+      const isChecked = init !== UNCHECKED
       // biome-ignore lint/complexity/noArguments: their number shows whether one was omitted
-      const given = init === UNCHECKED ? null : readArguments(type, init, arguments.length, where)
-      super(given === null ? type : given.type, given?.base)
-      this.#fields = given === null ? (null as never) : read(given.init, where)
+      if (isChecked) requireArguments(arguments.length, 1, where)
+      const text = isChecked ? toText(type, where, 'type') : type
+      const given = isChecked ? (toDictionary(init, where) ?? ({} as TInit)) : init
+      super(text, isChecked ? baseOf(given) : undefined)
+      this.#fields = isChecked ? read(given, where) : (null as never)
     }
 
     static {
