@@ -71,6 +71,13 @@ describe('replies over HTTP/2', () => {
     assert.equal(await (await fetch('https://b.test/', { dispatcher: agent })).text(), 'ok')
   })
 
+  test('fields that only HTTP/1.1 has are left out over HTTP/2', async (t) => {
+    const { pool, send } = mocking(t, H2)
+    const headers = { connection: 'x', 'keep-alive': 'x', 'Proxy-Connection': 'x', upgrade: 'x', kept: 'yes' }
+    pool.intercept({ path: '/' }).reply(200, 'ok', { headers })
+    assert.deepEqual((await send('/')).headers, { kept: 'yes' })
+  })
+
   test('an abort cancels the stream, and the connection is used again', async (t) => {
     const { agent, pool, send } = mocking(t, H2)
     pool.intercept({ path: '/' }).reply(200).delay(60_000)

@@ -26,17 +26,14 @@ import {
   WINDOW_UPDATE,
 } from '../../protocol/http2/constants.ts'
 import { FrameWriter } from '../../protocol/http2/frame-writer.ts'
+import { CONNECTION_SPECIFIC } from '../../protocol/http2/message.ts'
 import { isBodiless, type MockedResponse } from '../reply/reply.ts'
 import { contentPieces } from '../reply/reply-content.ts'
 import { WireSocket } from './wire-socket.ts'
 import { dataFrame, type WireFrame } from './wire-step.ts'
 
-/** Fields of HTTP/1.1 connections, which HTTP/2 forbids (RFC 9113 §8.2.2). */
-const FORBIDDEN: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade'])
-
 export class WireH2Socket extends WireSocket {
   override readonly alpnProtocol = 'h2'
-  protected override readonly protocol = 'h2'
   readonly #writer = new FrameWriter()
   readonly #encoder = new HpackEncoder()
   #input: Buffer = NO_BYTES
@@ -186,11 +183,12 @@ function headFrame(statusCode: number, fields: readonly string[], endStream: boo
   return { kind: 'headers', fields: [':status', String(statusCode), ...fields], endStream }
 }
 
+/** Without the fields that only HTTP/1.1 has. */
 function wireFields(flat: readonly string[]): string[] {
   const fields: string[] = []
   for (let i = 0; i < flat.length; i += 2) {
     const name = lowerCaseName(flat[i]!)
-    if (!FORBIDDEN.has(name)) fields.push(name, flat[i + 1]!)
+    if (!CONNECTION_SPECIFIC.has(name)) fields.push(name, flat[i + 1]!)
   }
   return fields
 }

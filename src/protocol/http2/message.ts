@@ -15,7 +15,7 @@ const STATUS = /^[1-9][0-9][0-9]$/
 const DIGITS = /^[0-9]+$/
 
 /** RFC 9113 §8.2.2. */
-const CONNECTION_SPECIFIC: ReadonlySet<string> = new Set(
+export const CONNECTION_SPECIFIC: ReadonlySet<string> = new Set(
   'connection keep-alive proxy-connection transfer-encoding upgrade'.split(' '),
 )
 
