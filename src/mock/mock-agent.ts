@@ -27,7 +27,7 @@ import { type MockAgentOptions, readMockAgentOptions } from './mock-agent-option
 import { MockClient } from './mock-client.ts'
 import type { MockNotMatchedError } from './mock-errors.ts'
 import { MockInterceptor } from './mock-interceptor.ts'
-import { MockNetwork } from './mock-network.ts'
+import { MockNetwork, NETWORK } from './mock-network.ts'
 import { MockPool } from './mock-pool.ts'
 import type { Interceptable } from './mocking.ts'
 import type { OriginMocks } from './origin-mocks.ts'
@@ -54,7 +54,7 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
     super(settings.agentOptions.webSocket)
     this.#real = settings.agent ?? new Agent(settings.agentOptions)
     this.#network = new MockNetwork(this, this.#real, settings)
-    mockAgentRequests(this.#real, (call, handler) => this.#network.divert(call, handler))
+    mockAgentRequests(this.#real, (call, handler) => this.#network.intercept(call, handler))
     reemitConnections(this, this.#real)
   }
 
@@ -215,12 +215,17 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
     return (this.#real as Partial<LifecycleDispatcher>).eventSourceOptions ?? super.eventSourceOptions
   }
 
+  /** @internal */
+  get [NETWORK](): MockNetwork {
+    return this.#network
+  }
+
   protected override accept(options: DispatchOptions, handler: DispatchHandler): boolean {
     const { origin } = options
     if (!origin || (typeof origin !== 'string' && !(origin instanceof URL))) {
       throw new InvalidArgumentError('opts.origin must be a non-empty string or URL.')
     }
-    return this.#network.dispatch(origin, options, handler)
+    return this.#network.dispatch(options, handler)
   }
 
   protected override get needsDrain(): boolean {

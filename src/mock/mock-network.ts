@@ -36,12 +36,8 @@ type Fallback = (run: MatchRun) => boolean
 /** For unknown origins. No interceptor can be added to these. */
 const NO_MOCKS = new OriginMocks('')
 
-const networks = new WeakMap<object, MockNetwork>()
-
-/** The network of a mock agent; undefined for anything else. */
-export function networkOf(agent: object): MockNetwork | undefined {
-  return networks.get(agent)
-}
+/** The member of a mock agent that has its network: its pools and its subclasses need it, programs do not. */
+export const NETWORK: unique symbol = Symbol('network')
 
 export class MockNetwork implements ExchangeOwner {
   readonly settings: MockAgentSettings
@@ -58,7 +54,7 @@ export class MockNetwork implements ExchangeOwner {
   fallback: Fallback = (run) => this.send(run)
   readonly #owner: EventEmitter
   readonly #real: Dispatching
-  /** The handler of the call that the real dispatcher is getting: `divert` must let it through. */
+  /** The handler of the call that the real dispatcher is getting, which `intercept` must leave to it. */
   #passing: DispatchHandler | null = null
   /** Callbacks, each with the test that must turn false first. */
   readonly #waiters = new Map<() => void, () => boolean>()
@@ -70,11 +66,11 @@ export class MockNetwork implements ExchangeOwner {
     this.wire = new WireClients(settings)
     this.isLogging = settings.enableCallHistory
     this.history = settings.enableCallHistory ? new MockCallHistory() : null
-    networks.set(owner, this)
   }
 
-  dispatch(given: string | URL, options: DispatchOptions, handler: DispatchHandler): boolean {
-    const origin = this.origins.keyOf(given)
+  /** The options have an origin. */
+  dispatch(options: DispatchOptions, handler: DispatchHandler): boolean {
+    const origin = this.origins.keyOf(options.origin!)
     return this.dispatchTo(origin, this.origins.find(origin) ?? NO_MOCKS, options, handler)
   }
 
@@ -101,11 +97,10 @@ export class MockNetwork implements ExchangeOwner {
   }
 
   /** For calls made on the real dispatcher itself; null if it is to send them. */
-  divert(options: DispatchOptions, handler: DispatchHandler): boolean | null {
-    if (handler === this.#passing || !this.isActive || !options.origin) return null
-    const origin = this.origins.keyOf(options.origin)
-    const mocks = this.origins.find(origin)
-    return mocks === undefined ? null : this.dispatchTo(origin, mocks, options, handler)
+  intercept(options: DispatchOptions, handler: DispatchHandler): boolean | null {
+    if (handler === this.#passing || !this.isActive) return null
+    const isKnown = this.origins.find(this.origins.keyOf(options.origin!)) !== undefined
+    return isKnown ? this.dispatch(options, handler) : null
   }
 
   #match(run: MatchRun): boolean {
@@ -133,7 +128,6 @@ export class MockNetwork implements ExchangeOwner {
       call.log.interceptor = interception.describe(mocks.origin)
     }
     if (exchange === null) return this.wire.dispatch(call, interception)
-    exchange.prepare()
     exchange.run()
     return true
   }

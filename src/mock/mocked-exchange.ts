@@ -14,7 +14,7 @@ import { bodyLate, headLate } from '../connection/ends.ts'
 import { Exchange } from '../connection/exchange.ts'
 import { RequestContentLengthMismatchError } from '../errors.ts'
 import { lengthMismatch } from '../request/body-length.ts'
-import { destroyStream, isStream, settleLength, type WholeSource } from '../request/body-source.ts'
+import { destroyStream, isStream, settleLength } from '../request/body-source.ts'
 import type { ConnectionFacts } from '../request/connection-facts.ts'
 import { callersReason, type EndReason, endReason } from '../request/end-reason.ts'
 import { Request, type RequestHost } from '../request/request.ts'
@@ -25,7 +25,7 @@ import type { Interception } from './match/interception.ts'
 import type { MockAgentSettings } from './mock-agent-options.ts'
 import { type Pieces, piecesOf } from './mock-body.ts'
 import type { MockCall } from './mock-call.ts'
-import { isBodiless, type MockedResponse, type Reply } from './reply/reply.ts'
+import { isBodiless, type MockedResponse } from './reply/reply.ts'
 import { contentPieces, type ReplyContent } from './reply/reply-content.ts'
 import { statusText } from './reply/status-text.ts'
 
@@ -59,40 +59,38 @@ const NO_CONNECTION: ConnectionFacts = {
 export class MockedExchange extends Exchange implements RequestHost, DeadlineOwner {
   readonly origin: string
   readonly #call: MockCall
-  readonly #reply: Reply
-  readonly #delay: number
+  readonly #interception: Pick<Interception, 'reply' | 'delay'>
   readonly #owner: ExchangeOwner
   readonly #request: Request
   #response: MockedResponse | null = null
   /** The response of a function that was asked before the start. */
   #prepared: MockedResponse | Promise<MockedResponse> | null = null
   #timer: ReturnType<typeof setTimeout> | null = null
-  /** The part of the body that waits for the handler. */
-  #chunk: Buffer | null = null
-  #isSourceAtEnd = false
-  #isDelivering = false
-  /** Lets the stream of the reply go on. */
-  #wake: (() => void) | null = null
+  /** What to do when the handler takes data again. */
+  #goOn: (() => void) | null = null
 
   /** Throws for invalid request options. */
-  constructor(call: MockCall, { reply, delay }: Pick<Interception, 'reply' | 'delay'>, owner: ExchangeOwner) {
+  constructor(call: MockCall, interception: Pick<Interception, 'reply' | 'delay'>, owner: ExchangeOwner) {
     super(owner.settings.client, new Deadline(null))
     this.deadline.owner = this
     this.origin = call.origin
     this.#call = call
-    this.#reply = reply
-    this.#delay = delay
+    this.#interception = interception
     this.#owner = owner
-    this.#request = new Request(
-      call.options,
-      completeHandler(call.handler),
-      mockContext(call.origin, owner),
-      this,
-    )
+    const handler = completeHandler(call.handler)
+    this.#request = new Request(call.options, handler, mockContext(call.origin, owner), this)
   }
 
   run(): void {
     const request = this.#request
+    const { reply } = this.#interception
+    const { observesBody, hasUnreadBody, isPiecemeal, pieces: collected } = this.#call
+    // A whole reply is made before the request starts, unless that takes a body that is not read yet: what is
+    // wrong with it is a mistake in the test, which `dispatch()` throws.
+    if (reply.kind === 'function' && reply.isWhole && !hasUnreadBody) {
+      this.#prepared = reply.ask(this.#call)
+      ignoreRejection(this.#prepared)
+    }
     request.announceQueued()
     if (request.settled || !request.start()) return
     request.attach(this, NO_CONNECTION)
@@ -105,36 +103,21 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
       this.end(endReason('unsendable', new RequestContentLengthMismatchError()))
       return
     }
-    if (source.kind === 'bytes') this.#announceBody(source)
-    const pieces = this.#call.observesBody ? piecesOf(source) : null
+    if (source.kind === 'bytes') {
+      // A collected stream is reported in its original pieces.
+      if (isPiecemeal) for (const piece of collected) request.onBodySent(piece as Uint8Array)
+      else request.onWholeBodySent(source)
+    }
+    const pieces = observesBody ? piecesOf(source) : null
     if (pieces === null) this.#sent()
     else void this.#send(pieces)
     if (!request.settled) this.#owner.running.add(this)
   }
 
-  /** A collected stream is reported in its original pieces. */
-  #announceBody(source: WholeSource): void {
-    const { body, given, isPiecemeal, pieces } = this.#call
-    const wasCollected = body !== given.body
-    if (!wasCollected || !isPiecemeal) this.#request.onWholeBodySent(source)
-    else for (const piece of pieces) this.#request.onBodySent(piece as Uint8Array)
-  }
-
-  /**
-   * Asks a function for the whole reply before the request starts, unless it needs a body that is not read
-   * yet. Throws for an invalid reply: that is a mistake in the test, not a failure of the peer.
-   */
-  prepare(): void {
-    const reply = this.#reply
-    if (reply.kind !== 'function' || !reply.isWhole || this.#call.hasUnreadBody) return
-    this.#prepared = reply.ask(this.#call)
-    ignoreRejection(this.#prepared)
-  }
-
   async #send(pieces: Pieces): Promise<void> {
     try {
       this.#request.onBodyRead()
-      const keeps = this.#call.isPiecemeal && this.#reply.kind === 'function'
+      const keeps = this.#call.isPiecemeal && this.#interception.reply.kind === 'function'
       if (keeps) this.#call.isRead = true
       for await (const piece of pieces) {
         if (this.#request.settled) return
@@ -156,17 +139,18 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
     request.onWritten()
     request.onRequestSent()
     if (request.settled) return
-    if (this.#delay === 0) {
+    const { delay } = this.#interception
+    if (delay === 0) {
       this.#answer()
       return
     }
     this.awaitHead(request)
     // Not unreferenced: the caller waits for it, and nothing else keeps the process alive.
-    this.#timer = startTimer(() => this.#answer(), this.#delay)
+    this.#timer = startTimer(() => this.#answer(), delay)
   }
 
   #answer(): void {
-    const reply = this.#reply
+    const { reply } = this.#interception
     try {
       if (reply.kind === 'error') throw reply.error
       invariant('ask' in reply, 'a reply on a connection has no exchange')
@@ -202,9 +186,11 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
       return
     }
     // A copy: the caller may change it, or transfer it to another thread.
-    if (hasBody) this.#chunk = copyBytes(content as Buffer, 0, (content as Buffer).length)
-    this.#isSourceAtEnd = true
-    this.#deliver()
+    const chunk = hasBody ? copyBytes(content as Buffer, 0, (content as Buffer).length) : null
+    this.#whenTaken(() => {
+      if (chunk !== null) this.#give(chunk)
+      this.#whenTaken(() => this.#complete())
+    })
   }
 
   async #stream(content: ReplyContent): Promise<void> {
@@ -212,14 +198,9 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
     this.awaitBody(request)
     try {
       for await (const bytes of contentPieces(content)) {
-        if (request.settled) return
-        this.#chunk = copyBytes(bytes, 0, bytes.length)
-        this.#deliver()
-        if (this.#chunk !== null) {
-          await new Promise<void>((resolve) => {
-            this.#wake = resolve
-          })
-        }
+        const chunk = copyBytes(bytes, 0, bytes.length)
+        if (request.paused) await new Promise<void>((resolve) => this.#whenTaken(resolve))
+        this.#give(chunk)
         if (request.settled) return
         this.awaitBody(request)
       }
@@ -227,31 +208,28 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
       this.#break(error)
       return
     }
-    this.#isSourceAtEnd = true
-    this.#deliver()
+    this.#whenTaken(() => this.#complete())
   }
 
-  #deliver(): void {
-    // A handler that resumes inside a call gets the rest when that call has returned.
-    if (this.#isDelivering) return
-    this.#isDelivering = true
-    const request = this.#request
-    while (!request.settled && !request.paused) {
-      const chunk = this.#chunk
-      if (chunk !== null) {
-        this.#chunk = null
-        const tooLarge = this.countBody(request, chunk.length)
-        if (tooLarge === null) request.onData(chunk, 0, chunk.length)
-        else this.#finish()
-      } else if (this.#isSourceAtEnd) {
-        this.#finish()
-        request.onEnd(this.#response!.trailers)
-      } else {
-        break
-      }
-    }
-    this.#isDelivering = false
-    if (request.settled || this.#chunk === null) this.#wake?.()
+  /** Goes on at once, or when the handler takes data again, or has settled. */
+  #whenTaken(goOn: () => void): void {
+    if (this.#request.paused && !this.#request.settled) this.#goOn = () => this.#whenTaken(goOn)
+    else goOn()
+  }
+
+  #give(chunk: Buffer): void {
+    if (this.#request.settled) return
+    if (this.countBody(this.#request, chunk.length) !== null) this.#finish()
+    else this.#request.onData(chunk, 0, chunk.length)
+  }
+
+  #complete(): void {
+    if (this.#request.settled) return
+    const { trailers } = this.#response!
+    // Its stream has ended, and is not to be destroyed.
+    this.#response = null
+    this.#finish()
+    this.#request.onEnd(trailers)
   }
 
   onDeadline(): void {
@@ -265,8 +243,11 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
 
   onRequestResumed(): void {
     if (!this.#request.responding) return
-    if (!this.#isSourceAtEnd && this.#chunk === null) this.awaitBody(this.#request)
-    this.#deliver()
+    const goOn = this.#goOn
+    this.#goOn = null
+    // Without one, it is the source of the reply that others wait for.
+    if (goOn === null) this.awaitBody(this.#request)
+    else goOn()
   }
 
   onRequestAborted(): void {
@@ -293,8 +274,8 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
     if (this.#timer !== null) clearTimer(this.#timer)
     this.deadline.dispose()
     const content = this.#response?.content
-    if (isStream(content) && !this.#isSourceAtEnd) destroyStream(content, null)
-    this.#wake?.()
+    if (isStream(content)) destroyStream(content, null)
+    this.#goOn?.()
     if (this.#owner.running.delete(this)) this.#owner.onIdle()
   }
 }

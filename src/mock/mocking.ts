@@ -13,21 +13,20 @@ import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { isCall } from '../request/dispatching.ts'
 import type { EndReason } from '../request/end-reason.ts'
 import { definitionSite } from './match/definition-site.ts'
-import { type MockInterceptorOptions, readPattern } from './match/interception.ts'
+import { type MockInterceptorOptions, type OriginMatcher, readPattern } from './match/interception.ts'
 import { readMockAgentOptions } from './mock-agent-options.ts'
 import { MockNotMatchedError } from './mock-errors.ts'
 import { MockInterceptor } from './mock-interceptor.ts'
-import { MockNetwork, networkOf } from './mock-network.ts'
+import { MockNetwork, NETWORK } from './mock-network.ts'
 import { originKey } from './mock-origins.ts'
 import type { RunningMock } from './mocked-exchange.ts'
 import { OriginMocks } from './origin-mocks.ts'
-import { isBadReply } from './reply/reply.ts'
+import { BadReplyError } from './reply/reply.ts'
 
 /** The origin of a pool whose origins are a RegExp or a function. */
 const ANY_ORIGIN = 'http://localhost:9999'
 
-/** What `get()` of a mock agent takes. */
-export type MockedOrigin = string | URL | RegExp | ((origin: string) => boolean)
+type MockedOrigin = OriginMatcher | URL
 
 /** What `get()` of a mock agent returns. */
 export interface Interceptable extends Dispatcher {
@@ -61,7 +60,8 @@ export function mocking<D extends Client | Pool, O>(
       const isOne = typeof origin === 'string' || origin instanceof URL
       const url = isOne ? origin : ANY_ORIGIN
       super(url, rest)
-      this.#network = networkOf(agent) ?? new MockNetwork(agent, agent, readMockAgentOptions({}))
+      const { [NETWORK]: network } = agent as { readonly [NETWORK]?: MockNetwork }
+      this.#network = network ?? new MockNetwork(agent, agent, readMockAgentOptions({}))
       this.#key = originKey(url)
       this.#mocks = mocks ?? new OriginMocks(isOne ? this.#key : origin)
     }
@@ -87,7 +87,7 @@ export function mocking<D extends Client | Pool, O>(
         const origin = isOwn ? this.#key : originKey(options.origin!)
         return this.#network.dispatchTo(origin, this.#mocks, options, current)
       } catch (error) {
-        if (error instanceof MockNotMatchedError || isBadReply(error)) throw error
+        if (error instanceof MockNotMatchedError || error instanceof BadReplyError) throw error
         if (typeof current.onResponseError !== 'function') throw error
         current.onResponseError(null, error as Error)
         return false

@@ -4,12 +4,7 @@
  */
 
 import type { MockCall } from '../mock-call.ts'
-import {
-  type MatchStage,
-  type Mismatch,
-  MockNotMatchedError,
-  type NearestInterceptor,
-} from '../mock-errors.ts'
+import { type Mismatch, MockNotMatchedError, type NearestInterceptor } from '../mock-errors.ts'
 import type { OriginMocks } from '../origin-mocks.ts'
 import { placeOf } from './definition-site.ts'
 import { eachField } from './header-matcher.ts'
@@ -29,15 +24,16 @@ export function notMatched(
 ): MockNotMatchedError {
   const { call, stage, mocks } = run
   const host = URL.canParse(call.origin) ? new URL(call.origin).host : call.origin
+  const path = shownQuery(call.path)
   const remaining = mocks.live.length
   const defined = mocks.all.length
-  const first = `Mock dispatch not matched for ${partText(stage, call)}: subsequent request to origin ${call.origin} was not allowed (${refusal}), ${remaining} interceptor(s) remaining out of ${defined} defined`
+  const first = `Mock dispatch not matched for ${PART_TEXTS[stage](call)}path '${path}': subsequent request to origin ${call.origin} was not allowed (${refusal}), ${remaining} interceptor(s) remaining out of ${defined} defined`
   const found = findNearest(run, mocks.all)
   const mismatches = found === null ? [] : mismatchesOf(run, found)
   const nearest = found === null ? null : describe(found, mocks.origin)
   const lines = [
     first,
-    `Request:  ${call.method} ${call.origin}${shownQuery(call.path)}`,
+    `Request:  ${call.method} ${call.origin}${path}`,
     nearest === null ? originsLine(mocks, known) : nearestLine(nearest),
     ...mismatches.flatMap(mismatchLines),
     `Advice:   enableNetConnect('${host}') would send it to the network`,
@@ -46,7 +42,7 @@ export function notMatched(
     request: {
       method: call.method,
       origin: call.origin,
-      path: shownQuery(call.path),
+      path,
       headers: shownFields(call.fields),
       body: (call.body ?? null) === null ? null : shownBody(call),
     },
@@ -56,18 +52,12 @@ export function notMatched(
   })
 }
 
-function partText(stage: MatchStage, call: MockCall): string {
-  const path = shownQuery(call.path)
-  switch (stage) {
-    case 'method':
-      return `method '${call.method}' on path '${path}'`
-    case 'body':
-      return `body '${shownBody(call)}' on path '${path}'`
-    case 'headers':
-      return `headers '${headersText(call.options.headers)}' on path '${path}'`
-    default:
-      return `path '${path}'`
-  }
+/** The part of a request that no interceptor accepts, if it is not the path. */
+const PART_TEXTS: Readonly<Record<MatchRun['stage'], (call: MockCall) => string>> = {
+  path: () => '',
+  method: ({ method }) => `method '${method}' on `,
+  body: (call) => `body '${shownBody(call)}' on `,
+  headers: ({ options }) => `headers '${headersText(options.headers)}' on `,
 }
 
 /** JSON in the shape that the caller gave; secrets as their length. */

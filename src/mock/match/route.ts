@@ -31,19 +31,22 @@ function namedParts(path: string): PathPattern | null {
   const source = interceptedPath(pathname, null)
     .split(/\/:([A-Za-z_]\w*)/)
     .map((part, i) => {
-      if (i % 2 === 0) return part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+      if (i % 2 === 0) return literal(part)
       names.push(part)
       return '/([^/?]+)'
     })
     .join('')
-  const pattern = new RegExp(`^${source}$`)
   const wanted = query === undefined ? '' : sortedPath(`?${query}`)
+  const pattern = new RegExp(`^${source}${literal(wanted)}$`)
   return (requested) => {
-    const mark = requested.indexOf('?')
-    const found = pattern.exec(mark === -1 ? requested : requested.slice(0, mark))
-    if (found === null || wanted !== (mark === -1 ? '' : requested.slice(mark))) return null
-    return Object.fromEntries(names.map((name, i) => [name, decoded(found[i + 1]!)]))
+    const found = pattern.exec(requested)
+    return found && Object.fromEntries(names.map((name, i) => [name, decoded(found[i + 1]!)]))
   }
+}
+
+/** A pattern for the text itself. */
+function literal(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 }
 
 function decoded(part: string): string {

@@ -14,15 +14,11 @@ export function toContent(data: unknown): ReplyContent {
   if (typeof data !== 'object') return data ? Buffer.from(String(data)) : NO_BYTES
   const bytes = bytesOf(data)
   if (bytes !== null) return bytes
-  if (data instanceof Blob) return repeatable(data)
+  // A Blob can be read for each request; a stream of it only once.
+  if (data instanceof Blob) return { [Symbol.asyncIterator]: () => data.stream()[Symbol.asyncIterator]() }
   if (data instanceof URLSearchParams) return Buffer.from(String(data))
   if (isStreamed(data)) return data
   return Buffer.from(JSON.stringify(data))
-}
-
-/** A Blob can be read for each request; a stream of it only once. */
-function repeatable(blob: Blob): AsyncIterable<unknown> {
-  return { [Symbol.asyncIterator]: () => (blob.stream() as AsyncIterable<unknown>)[Symbol.asyncIterator]() }
 }
 
 /** Arrays are data. An old stream that cannot be iterated is data, too. */

@@ -159,11 +159,10 @@ export function fixedReply(
   }
 }
 
-const badReplies = new WeakSet<object>()
-
-/** Whether a reply function returned something invalid. */
-export function isBadReply(error: unknown): boolean {
-  return error instanceof InvalidArgumentError && badReplies.has(error)
+/** A reply function returned something invalid: a mistake in the test, not a failure of the peer. */
+export class BadReplyError extends InvalidArgumentError {
+  // What consoles show.
+  static override readonly name = 'InvalidArgumentError'
 }
 
 export function computedReply(callback: MockReplyOptionsCallback, defaults: ReplyDefaults): Reply {
@@ -177,8 +176,7 @@ export function computedReply(callback: MockReplyOptionsCallback, defaults: Repl
       const { statusCode, data = '', responseOptions = {} } = made as Partial<MockReplyOptions>
       return readHead(statusCode, responseOptions, defaults).with(data)
     } catch (error) {
-      if (error instanceof InvalidArgumentError) badReplies.add(error)
-      throw error
+      throw error instanceof InvalidArgumentError ? new BadReplyError(error.message) : error
     }
   }
   return {

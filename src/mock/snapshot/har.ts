@@ -51,24 +51,22 @@ const OF_THE_WIRE = new Set([
 export function parseHar(value: unknown): Snapshot[] {
   const entries = (value as { log?: { entries?: unknown } } | null)?.log?.entries
   if (!Array.isArray(entries)) throw new TypeError('an HTTP Archive has log.entries')
-  return (
-    (entries as HarEntry[])
-      // Browsers list failed requests with the status 0.
-      .filter(({ response }) => response.status >= 200)
-      .map(({ request, response, startedDateTime = new Date(0).toISOString(), time }) => ({
-        request: {
-          method: request.method,
-          url: parseUrl(request.url).href.split('#', 1)[0]!,
-          headers: Object.fromEntries(
-            [...valuesByName(request.headers)].map(([name, values]) => [name, values.join(', ')]),
-          ),
-          ...readBody(request.postData),
-        },
-        responses: [readResponse(response, time)],
-        callCount: 0,
-        timestamp: startedDateTime,
-      }))
-  )
+  // Browsers list failed requests with the status 0.
+  const answered = (entries as HarEntry[]).filter(({ response }) => response.status >= 200)
+  return answered.map(({ request, response, startedDateTime = new Date(0).toISOString(), time }) => {
+    const fields = [...valuesByName(request.headers)].map(([name, values]) => [name, values.join(', ')])
+    return {
+      request: {
+        method: request.method,
+        url: parseUrl(request.url).href.split('#', 1)[0]!,
+        headers: Object.fromEntries(fields) as Record<string, string>,
+        ...readBody(request.postData),
+      },
+      responses: [readResponse(response, time)],
+      callCount: 0,
+      timestamp: startedDateTime,
+    }
+  })
 }
 
 /** As a recorded body: bytes that are valid UTF-8 as text. */

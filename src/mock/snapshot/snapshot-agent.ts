@@ -9,8 +9,8 @@ import { shownQuery } from '../match/secrets.ts'
 import { testPattern } from '../match/text-matcher.ts'
 import { MockAgent } from '../mock-agent.ts'
 import type { MockCall } from '../mock-call.ts'
-import { type MockNetwork, networkOf } from '../mock-network.ts'
-import { computedReply, NO_DEFAULTS } from '../reply/reply.ts'
+import { NETWORK } from '../mock-network.ts'
+import { fixedReply, NO_DEFAULTS } from '../reply/reply.ts'
 import type { Snapshot, SnapshotData, SnapshotInfo, SnapshotResponse } from './snapshot.ts'
 import { SnapshotHandler } from './snapshot-handler.ts'
 import {
@@ -31,18 +31,17 @@ import { SnapshotRecorder } from './snapshot-recorder.ts'
 export class SnapshotAgent extends MockAgent {
   readonly #options: SnapshotRecorderOptions
   readonly #recorder: SnapshotRecorder
-  readonly #network: MockNetwork
 
   constructor(options: SnapshotAgentOptions = {}) {
     const settings = readSnapshotOptions(options)
     super(options)
     this.#options = settings
     this.#recorder = new SnapshotRecorder(settings)
-    this.#network = networkOf(this)!
-    this.#network.fallback = (run) => {
-      if (this.#isExcluded(run.call)) return this.#network.send(run)
+    const network = this[NETWORK]
+    network.fallback = (run) => {
+      if (this.#isExcluded(run.call)) return network.send(run)
       const take = (): boolean => this.#take(run)
-      return run.call.hasUnreadBody ? this.#network.collect(run.call, take) : take()
+      return run.call.hasUnreadBody ? network.collect(run.call, take) : take()
     }
   }
 
@@ -133,20 +132,18 @@ export class SnapshotAgent extends MockAgent {
       if (snapshot !== undefined) return this.#replay(snapshot, call)
     }
     if (this.#options.mode === 'playback') throw this.#notFound(call)
-    if (this.#options.shouldRecord?.(options) === false) return this.#network.send(run)
+    if (this.#options.shouldRecord?.(options) === false) return this[NETWORK].send(run)
     const store = (response: SnapshotResponse): void =>
       this.#recorder.record(given, response, origin, options.body)
-    return this.#network.send(run, new SnapshotHandler(call.handler, store))
+    return this[NETWORK].send(run, new SnapshotHandler(call.handler, store))
   }
 
   #replay({ responses, callCount }: Snapshot, call: MockCall): boolean {
     const response = responses[Math.min(callCount, responses.length) - 1]!
     const { statusCode, headers, body, trailers, time = 0 } = response
-    const data = Buffer.from(body, 'base64')
-    const responseOptions = { headers, trailers }
-    const reply = computedReply(() => ({ statusCode, data, responseOptions }), NO_DEFAULTS)
+    const reply = fixedReply(statusCode, Buffer.from(body, 'base64'), { headers, trailers }, NO_DEFAULTS)
     const delay = this.#options.replayTimings === true ? Math.round(time) : 0
-    return this.#network.replay(call, reply, delay)
+    return this[NETWORK].replay(call, reply, delay)
   }
 
   #notFound({ options, method, origin }: MockCall): Error {

@@ -10,8 +10,7 @@ export class SnapshotHandler extends DecoratorHandler {
   readonly #store: (response: SnapshotResponse) => void
   readonly #startedAt = now()
   readonly #body = BodyBytes.none()
-  #statusCode = 0
-  #headers: HeaderObject = {}
+  #head = { statusCode: 0, headers: {} as SnapshotResponse['headers'] }
 
   constructor(handler: DispatchHandler, store: (response: SnapshotResponse) => void) {
     super(handler)
@@ -20,10 +19,7 @@ export class SnapshotHandler extends DecoratorHandler {
 
   override onResponseStart(...args: Parameters<DecoratorHandler['onResponseStart']>): void {
     const [, statusCode, headers] = args
-    if (statusCode >= 200) {
-      this.#statusCode = statusCode
-      this.#headers = { ...headers }
-    }
+    if (statusCode >= 200) this.#head = { statusCode, headers: { ...headers } as SnapshotResponse['headers'] }
     super.onResponseStart(...args)
   }
 
@@ -36,8 +32,7 @@ export class SnapshotHandler extends DecoratorHandler {
   override onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
     // Stored first: the caller may look for the snapshot as soon as it has the response.
     this.#store({
-      statusCode: this.#statusCode,
-      headers: this.#headers as SnapshotResponse['headers'],
+      ...this.#head,
       body: this.#body.view().toString('base64'),
       trailers: { ...trailers } as SnapshotResponse['trailers'],
       time: Math.round(now() - this.#startedAt),

@@ -12,10 +12,7 @@ import { hashOf, SnapshotRules } from './snapshot-rules.ts'
 
 const FLUSH_INTERVAL = 30_000
 
-interface Kept {
-  readonly snapshot: Snapshot
-  /** From the file or from recording. */
-  readonly hash: string
+interface Kept extends Readonly<SnapshotData> {
   /** Recorded or replayed by this agent. */
   isUsed: boolean
 }

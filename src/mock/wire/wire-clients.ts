@@ -150,7 +150,16 @@ export class WireClients {
   #connect(slot: WireSlot, callback: Parameters<ConnectFunction>[1]): void {
     const reply = slot.turn?.interception.reply
     if (reply?.kind === 'unreachable') {
-      this.#refuse(slot, reply.fault === 'connect-refused', (error) => callback(error, null))
+      const url = new URL(slot.origin)
+      const goal = {
+        hostname: url.hostname,
+        port: portOf(url),
+        timeout: this.#settings.client.connectTimeout,
+      }
+      if (reply.fault === 'connect-refused') {
+        const error = systemError('ECONNREFUSED', `connect ECONNREFUSED ${goal.hostname}:${goal.port}`)
+        queueMicrotask(() => callback(error, null))
+      } else slot.timer = startTimer(() => callback(timeoutError(goal, []), null), goal.timeout)
       return
     }
     const Socket = slot.protocol === 'h2' ? WireH2Socket : WireSocket
@@ -159,19 +168,5 @@ export class WireClients {
     this.#sockets.push(socket)
     if (this.#sockets.length > MOST_SHOWN) this.#sockets.shift()
     queueMicrotask(() => callback(null, socket))
-  }
-
-  #refuse(slot: WireSlot, atOnce: boolean, callback: (error: Error) => void): void {
-    const url = new URL(slot.origin)
-    const { hostname } = url
-    const port = portOf(url)
-    if (atOnce) {
-      const error = systemError('ECONNREFUSED', 'connect')
-      error.message += ` ${hostname}:${port}`
-      queueMicrotask(() => callback(error))
-      return
-    }
-    const timeout = this.#settings.client.connectTimeout
-    slot.timer = startTimer(() => callback(timeoutError({ hostname, port, timeout }, [])), timeout)
   }
 }

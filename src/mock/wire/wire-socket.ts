@@ -19,7 +19,6 @@ import {
   LONGEST_DELAY,
   type WireAction,
   type WireFrame,
-  type WireProtocol,
   type WireScript,
   type WireStep,
 } from './wire-step.ts'
@@ -40,9 +39,8 @@ export class WireSocket extends Duplex {
   readonly remoteAddress = 'in-memory'
   bytesWritten = 0
   bytesRead = 0
-  readonly alpnProtocol: string | undefined = undefined
+  readonly alpnProtocol: 'h2' | undefined = undefined
   readonly written: Buffer[] = []
-  protected readonly protocol: WireProtocol = 'h1'
   /** The HTTP/2 stream of the request; 0 after it was cancelled. */
   protected stream = 0
   readonly #turn: () => WireTurn | null
@@ -152,7 +150,7 @@ export class WireSocket extends Duplex {
       case 'function':
         return this.#play(stream, this.responseSteps(await reply.ask(call), call.method))
       case 'raw':
-        return this.#play(stream, reply.script(call.callbackOptions(), this.protocol))
+        return this.#play(stream, reply.script(call.callbackOptions(), this.alpnProtocol ?? 'h1'))
       case 'upgrade':
         return this.#upgrade(turn, reply.accept)
     }
@@ -262,8 +260,12 @@ function switchingHead({ method, options, fields }: MockCall): string {
   return `HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: ${protocol}\r\n${accept}\r\n`
 }
 
-/** The error that the system reports for a broken connection. */
-export function systemError(code: string, syscall = 'read'): Error {
+/** The error that the system reports for a broken connection. Its message begins with the system call. */
+export function systemError(code: string, message = `read ${code}`): Error {
   const errno = process.platform === 'linux' && code === 'ECONNRESET' ? -104 : undefined
-  return Object.assign(new Error(`${syscall} ${code}`), { code, syscall, ...(errno && { errno }) })
+  return Object.assign(new Error(message), {
+    code,
+    syscall: message.split(' ', 1)[0],
+    ...(errno && { errno }),
+  })
 }
