@@ -21,18 +21,19 @@ export function informational(kind: EndKind, message: string): EndReason {
 }
 
 export function idleTimeout(): EndReason {
-  return informational('idle', 'socket idle timeout')
+  return usual('idle', 'socket idle timeout')
 }
 
-/**
- * Half of all connections to some servers end this way, and taking a stack costs more than the rest of
- * closing.
- */
 export function finished(): EndReason {
+  return usual('finished', 'reset')
+}
+
+/** Most connections end this way. Taking a stack, which names no code of the caller, costs much of closing one. */
+function usual(kind: EndKind, message: string): EndReason {
   const { stackTraceLimit } = Error
   try {
     Error.stackTraceLimit = 0
-    return informational('finished', 'reset')
+    return informational(kind, message)
   } finally {
     Error.stackTraceLimit = stackTraceLimit
   }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { eventually, FakeClock, turns } from '../support/fake-clock.ts'
+import { Pool } from '../../src/index.ts'
+import { eventually, FakeClock, turn, turns } from '../support/fake-clock.ts'
 import { memoryPair, requestLines } from '../support/memory-client.ts'
-import { connectionReset } from '../support/memory-socket.ts'
+import { connectionReset, MemorySocket } from '../support/memory-socket.ts'
 import { disconnected, OK, response, send, startPair } from '../support/scripted-client.ts'
 
 describe('an idle connection is looked at before it is used again', () => {
@@ -300,6 +301,62 @@ describe('keep-alive', () => {
     await pair.say(OK)
     await handler.settled
     assert.equal(handler.body, 'ok')
+  })
+
+  /** A pool whose connections have had a response each, and time out together. */
+  const idlePool = async (
+    t: Parameters<typeof memoryPair>[0],
+  ): Promise<{ pool: Pool; clock: FakeClock; sockets: MemorySocket[] }> => {
+    const clock = FakeClock.install(t)
+    const sockets: MemorySocket[] = []
+    const pool = new Pool('http://localhost:1', {
+      keepAliveTimeout: 1000,
+      connect: (_, callback) => {
+        const socket = new MemorySocket()
+        sockets.push(socket)
+        queueMicrotask(() => callback(null, socket))
+      },
+    })
+    t.after(() => pool.destroy())
+    const handlers = [1, 2, 3, 4, 5].map(() => send(pool))
+    await eventually(() => sockets.length === 5 && sockets.every(({ written }) => written !== ''))
+    for (const socket of sockets) socket.say(OK)
+    for (const { settled } of handlers) await settled
+    await turns(4)
+    return { pool, clock, sockets }
+  }
+
+  test('connections that time out together are closed one in each turn of the event loop', async (t) => {
+    const { clock, sockets } = await idlePool(t)
+    const closed = (): number => sockets.filter(({ destroyed }) => destroyed).length
+    clock.jump(1000)
+    const counts = []
+    for (let before = 0; before < 5; before = closed()) {
+      await turn()
+      counts.push(closed() - before)
+    }
+    assert.equal(Math.max(...counts), 1)
+  })
+
+  test('one that has timed out and waits to be closed gets no request', async (t) => {
+    const { pool, clock, sockets } = await idlePool(t)
+    clock.jump(1000)
+    await eventually(() => sockets.some(({ destroyed }) => destroyed))
+    const handlers = [1, 2, 3, 4, 5].map(() => send(pool))
+    assert.deepEqual(
+      sockets.slice(0, 5).map(({ written }) => requestLines(written).length),
+      [1, 1, 1, 1, 1],
+    )
+    await eventually(() => sockets.length === 10 && sockets.every(({ written }) => written !== ''))
+    for (const socket of sockets.slice(5)) socket.say(OK)
+    for (const handler of handlers) {
+      await handler.settled
+      assert.equal(handler.body, 'ok')
+    }
+    assert.deepEqual(
+      sockets.map(({ written }) => requestLines(written).length),
+      sockets.map(() => 1),
+    )
   })
 
   test('an idle socket does not keep the process alive, a busy one does', async (t) => {

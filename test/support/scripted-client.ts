@@ -1,7 +1,7 @@
 /** A client and the byte-exact peer it talks to. */
 import { once } from 'node:events'
 import type { TestContext } from 'node:test'
-import { Client, type ClientOptions, type DispatchOptions } from '../../src/index.ts'
+import { Client, type ClientOptions, type Dispatcher, type DispatchOptions } from '../../src/index.ts'
 import { type Interference, RecordingHandler } from './recording-handler.ts'
 import { type ScriptedServer, startScriptedServer } from './scripted-server.ts'
 
@@ -31,7 +31,7 @@ export function recordEvents(client: Client, events: string[] = []): string[] {
 
 /** Dispatches and records. */
 export function send(
-  client: Client,
+  client: Dispatcher,
   options: Partial<DispatchOptions> = {},
   interfere?: Interference,
 ): RecordingHandler {

@@ -25,6 +25,7 @@ import * as ends from '../ends.ts'
 import { http1Error } from '../failure-to-error.ts'
 import { isUnbounded } from '../outgoing-body.ts'
 import { Http1Exchange, type Http1ExchangeHost } from './exchange.ts'
+import { closeInTurn } from './expired-connections.ts'
 import { type PreparedRequest, prepareRequest } from './head.ts'
 import { Http1Idleness, type IdlenessHost } from './idle.ts'
 import { Http1Sender, type SenderHost } from './sender.ts'
@@ -116,6 +117,11 @@ export class Http1Connection
   #canTake(request: Request): boolean {
     if (this.busy) return false
     if (this.#pipeline.size > 0) return request.idempotent && !request.takesOver && !isUnbounded(request)
+    if (this.#idleness.isIdle && !this.#deadline.armed) {
+      // Its idle time is over. It need not wait for its turn any more.
+      this.destroy(ends.idleTimeout())
+      return false
+    }
     return this.#idleness.inspect(request)
   }
 
@@ -414,7 +420,7 @@ export class Http1Connection
 
   onDeadline(): void {
     if (this.#sender.isClogged) this.destroy(ends.finished())
-    else if (this.#idleness.isIdle) this.destroy(ends.idleTimeout())
+    else if (this.#idleness.isIdle) closeInTurn(this)
     else this.#exchange.onLate()
   }
 }
