@@ -209,7 +209,7 @@ export class Exchange extends RelayedRequest implements UnderWay {
     const mode = this.#mode
     this.#leave()
     this.#storing?.abandon(error)
-    const isWanted = !this.downstream.aborted || this.#followers?.isFirstGone === true
+    const isWanted = this.downstream.isWanted || this.#followers?.isFirstGone === true
     if (mode === 'discarding' || mode === 'sharing') return
     if (mode !== 'waiting' && mode !== 'passing' && isWanted) {
       this.#onDiscarded()

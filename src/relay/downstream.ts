@@ -29,6 +29,8 @@ export class Downstream implements DispatchController, AttemptProgress {
   /** Beside the state: a request that has started may wait again. */
   #announced = false
   #abortion: { readonly reason: unknown } | null = null
+  /** Beside the state: the dispatcher fails the attempt with what the handler threw, and the final call follows. */
+  #hasThrown = false
   /** What the handler wants, and what the source was told: they differ while a call of the handler runs. */
   #paused = false
   #isSourcePaused = false
@@ -72,6 +74,11 @@ export class Downstream implements DispatchController, AttemptProgress {
   get reason(): Error | null {
     // A caller may abort with anything; what reads it is mostly written for an error.
     return (this.#abortion?.reason ?? null) as Error | null
+  }
+
+  /** The handler waits for a response. If not, the error of an attempt says nothing about the server. */
+  get isWanted(): boolean {
+    return !this.aborted && !this.settled && !this.#hasThrown
   }
 
   get paused(): boolean {
@@ -293,10 +300,15 @@ export class Downstream implements DispatchController, AttemptProgress {
   #call<K extends keyof DispatchHandler>(name: K, ...args: HookArguments<K>): void {
     const method = this.handler[name] as ((...args: unknown[]) => void) | null | undefined
     if (method === undefined || method === null) return
-    const answer: unknown = this.#isShared
-      ? runIn(this.#context, method, this.handler, ...args)
-      : Reflect.apply(method, this.handler, args)
-    if (isThenable(answer)) this.#await(answer, name, args)
+    try {
+      const answer: unknown = this.#isShared
+        ? runIn(this.#context, method, this.handler, ...args)
+        : Reflect.apply(method, this.handler, args)
+      if (isThenable(answer)) this.#await(answer, name, args)
+    } catch (error) {
+      this.#hasThrown = true
+      throw error
+    }
   }
 
   /** A method that is an async function: what it rejects with counts as thrown. */

@@ -71,7 +71,7 @@ class WatchedRequest extends RelayedRequest<{ readonly circuit: Circuit; readonl
   override onFailed(attempt: Attempt, error: Error): void {
     // Another breaker has counted what an open circuit stands for.
     const isFailure = isUpstreamFault(error) && !(error instanceof CircuitOpenError)
-    this.#settle(isFailure && !this.downstream.aborted ? 'failure' : 'undecided')
+    this.#settle(isFailure && this.downstream.isWanted ? 'failure' : 'undecided')
     super.onFailed(attempt, error)
   }
 

@@ -103,8 +103,8 @@ export class ResolvedRequest extends RelayedRequest<NamedTarget> {
     const state = this.#state
     const trial = typeof state === 'object' && 'target' in state ? state : null
     const unreached = this.settings.hasChoice && isConnectError(error) ? trial : null
-    this.#note(unreached, error)
-    if (unreached !== null && !this.downstream.aborted && replayOf(this.opts.body) !== 'spent') {
+    if (this.downstream.isWanted) this.#note(unreached, error)
+    if (unreached !== null && this.downstream.isWanted && replayOf(this.opts.body) !== 'spent') {
       this.#tried ??= new Set()
       this.#tried.add(unreached.target)
       this.#sendTo(unreached.entry, error)

@@ -144,7 +144,7 @@ export class RetriedRequest extends RelayedRequest<RetrySettings> implements Ref
     const state = this.#state
     if (state.at === 'held') state.response.outcome = { error }
     else if (state.at === 'running' || state.at === 'responding') {
-      if (this.downstream.aborted || !this.#canBeginAgain(error)) this.#settle(error)
+      if (!this.downstream.isWanted || !this.#canBeginAgain(error)) this.#settle(error)
       else this.#decide(error)
     } else this.#onDiscarded()
   }
@@ -162,7 +162,7 @@ export class RetriedRequest extends RelayedRequest<RetrySettings> implements Ref
    * cannot go on.
    */
   #canBeginAgain(error: Error | null | undefined): boolean {
-    // A handler threw it. A policy could not hand it back: for its callback it means another attempt.
+    // A policy could not hand it back: for its callback it means another attempt.
     if (error === null || error === undefined) return false
     const replay = replayOf(this.opts.body)
     if (replay === 'spent' || (replay === 'unread' && !isUnsent(error))) return false
@@ -305,7 +305,7 @@ export class RetriedRequest extends RelayedRequest<RetrySettings> implements Ref
   /** The final call with an error. */
   #settle(error: Error): void {
     if (this.#state.at === 'settled') return
-    if (!this.downstream.aborted) this.#failed.describe(error)
+    if (this.downstream.isWanted) this.#failed.describe(error)
     this.#release()
     destroyBodyOf(this.opts, error)
     this.downstream.fail(error)
