@@ -6,7 +6,7 @@
 import { defineKind } from '../base/object/kind.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import { toDispatchHandler } from './legacy-handler.ts'
-import { innerOf, WrappingHandler, watched } from './wrapping-handler.ts'
+import { controllerOf, innerOf, WrappingHandler, watched } from './wrapping-handler.ts'
 
 /**
  * Forwards to the handler given to the constructor; one of the older generation is bridged.
@@ -29,11 +29,11 @@ export class DecoratorHandler extends WrappingHandler {
   }
 
   onRequestQueued(abort: (reason?: unknown) => void): void {
-    return watched(this, innerOf(this).onRequestQueued?.(abort))
+    return watched(innerOf(this).onRequestQueued?.(abort), { abort })
   }
 
   onBodySent(chunk: string | Uint8Array): void {
-    return watched(this, innerOf(this).onBodySent?.(chunk))
+    return watched(innerOf(this).onBodySent?.(chunk), controllerOf(this))
   }
 }
 

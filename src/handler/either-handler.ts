@@ -5,7 +5,6 @@
  * would end.
  */
 
-import { isThenable } from '../base/loop/thenable.ts'
 import { throwLater } from '../base/loop/throw-later.ts'
 import { isKind } from '../base/object/kind.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
@@ -18,6 +17,7 @@ import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { type Dispatching, type HeldRequests, type Refusable, whenRefused } from '../request/dispatching.ts'
 import { toDispatchHandler } from './legacy-handler.ts'
 import { answerOlderCalls } from './older-calls.ts'
+import { type Abortable, watched } from './wrapping-handler.ts'
 
 type Hook = keyof DispatchHandler
 
@@ -26,7 +26,6 @@ const NEWER_METHODS = (
   'onResponseData onResponseBytes onResponseEnd onRequestUpgrade onResponseError'
 ).split(' ') as Hook[]
 
-type AbortFunction = (reason?: unknown) => void
 type Call = (...args: never[]) => unknown
 
 /**
@@ -36,7 +35,7 @@ type Call = (...args: never[]) => unknown
 class EitherHandler {
   readonly #inner: DispatchHandler
   /** Of the attempt that waits or runs. */
-  #abort: AbortFunction | null = null
+  #request: Abortable | null = null
   /** `refused`: what still comes for the request concerns nobody. */
   #state: 'open' | 'settled' | { readonly refused: unknown } = 'open'
 
@@ -46,37 +45,29 @@ class EitherHandler {
     for (const name of NEWER_METHODS) {
       if (typeof inner[name] === 'function') own[name] = (...args) => this.#forward(name, args)
     }
-    const start = (controller: DispatchController, context: unknown): unknown => {
-      this.#abort = (reason) => controller.abort(reason)
-      if (typeof this.#state !== 'object') return this.#await(inner.onRequestStart!(controller, context))
-      return controller.abort(this.#state.refused)
-    }
-    own.onRequestStart = start
   }
 
   #forward(name: Hook, args: unknown[]): unknown {
-    if (name === 'onRequestQueued') this.#abort = args[0] as AbortFunction
-    if (typeof this.#state === 'object') return undefined
+    if (name === 'onRequestQueued') this.#request = { abort: args[0] as DispatchController['abort'] }
+    if (name === 'onRequestStart') this.#request = args[0] as DispatchController
+    if (typeof this.#state === 'object') {
+      if (name === 'onRequestStart') this.#request?.abort(this.#state.refused)
+      return undefined
+    }
     if (name === 'onResponseError' || name === 'onRequestUpgrade') this.#state = 'settled'
     const method = this.#inner[name]
     const answer: unknown =
       typeof method === 'function' ? Reflect.apply(method, this.#inner, args) : undefined
     // What it throws comes back as an error.
     if (name === 'onResponseEnd') this.#state = 'settled'
-    return this.#await(answer)
-  }
-
-  /** The code before it may not hand on what an async function has returned: a rejection counts as thrown. */
-  #await(answer: unknown): unknown {
-    if (isThenable(answer)) answer.then(undefined, (error: unknown) => this.#abort?.(error))
-    return answer
+    return watched(answer, this.#request)
   }
 
   /** What has settled by now stays as it is. */
   refuse(error: unknown, opts: DispatchOptions): void {
     if (this.#state !== 'open') return
     // A request that was dispatched tells the handler by itself.
-    this.#abort?.(error)
+    this.#request?.abort(error)
     if (this.#isSettled()) return
     this.#state = { refused: error }
     destroyBodyOf(opts, error)
@@ -123,9 +114,7 @@ export function dispatchForeign(
   if (typeof (newer as DispatchHandler | null | undefined)?.onRequestStart !== 'function') {
     return dispatcher.dispatch(opts, newer)
   }
-  const either = new EitherHandler(newer) as DispatchHandler
-  const accepted = dispatcher.dispatch(opts, either)
-  return typeof accepted === 'boolean' ? accepted : whenRefused(accepted, refusing(either, opts), held)
+  return dispatchOwn(dispatcher, opts, new EitherHandler(newer) as DispatchHandler, held)
 }
 
 /** `dispatch()` of a dispatcher of ours, which somebody may have replaced by an asynchronous function. */

@@ -1,7 +1,6 @@
 /**
- * Forwards the calls that every handler gets to the one that it wraps, and what this one returns: the promise of an async
- * function, for whose rejection the dispatcher fails the request. A subclass that does not hand the promise on must not end
- * the process: its rejection aborts the request here, too.
+ * Forwards the calls that every handler gets to the one that it wraps, and what this one returns: the promise
+ * of an async function, for whose rejection the dispatcher fails the request.
  */
 // biome-ignore-all lint/correctness/noVoidTypeReturn: a handler may have async functions, and the dispatcher looks at their promises
 import type { Duplex } from 'node:stream'
@@ -10,11 +9,22 @@ import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import { answerOlderCalls } from './older-calls.ts'
 
+export type Abortable = Pick<DispatchController, 'abort'>
+
 /** The handler that one of ours wraps. Not a member: a subclass of a program could have one of its name. */
 export let innerOf: (wrapping: WrappingHandler) => DispatchHandler
 
-/** What a method of the wrapped handler has returned. */
-export let watched: <T>(wrapping: WrappingHandler, answer: T) => T
+/** What steers the request of such a handler; null until it has started. */
+export let controllerOf: (wrapping: WrappingHandler) => DispatchController | null
+
+/**
+ * What a method of a handler has returned. Whoever gets it next may not hand on the promise of an async
+ * function, so its rejection aborts the request here: it must not end the process.
+ */
+export function watched<T>(answer: T, request: Abortable | null): T {
+  if (isThenable(answer)) answer.then(undefined, (error: unknown) => request?.abort(error))
+  return answer
+}
 
 /** The base of `DecoratorHandler`. It has no field that a subclass of a program could have as well. */
 export abstract class WrappingHandler implements DispatchHandler {
@@ -23,10 +33,7 @@ export abstract class WrappingHandler implements DispatchHandler {
 
   static {
     innerOf = (wrapping) => wrapping.#inner
-    watched = (wrapping, answer) => {
-      if (isThenable(answer)) answer.then(undefined, (error: unknown) => wrapping.#controller?.abort(error))
-      return answer
-    }
+    controllerOf = (wrapping) => wrapping.#controller
   }
 
   constructor(inner: DispatchHandler) {
@@ -35,15 +42,15 @@ export abstract class WrappingHandler implements DispatchHandler {
 
   onRequestStart(controller: DispatchController, context: unknown): void {
     this.#controller = controller
-    return watched(this, this.#inner.onRequestStart?.(controller, context))
+    return watched(this.#inner.onRequestStart?.(controller, context), controller)
   }
 
   onRequestSent(): void {
-    return watched(this, this.#inner.onRequestSent?.())
+    return watched(this.#inner.onRequestSent?.(), this.#controller)
   }
 
   onResponseStarted(): void {
-    return watched(this, this.#inner.onResponseStarted?.())
+    return watched(this.#inner.onResponseStarted?.(), this.#controller)
   }
 
   onResponseStart(
@@ -52,15 +59,15 @@ export abstract class WrappingHandler implements DispatchHandler {
     headers: HeaderObject,
     statusText?: string,
   ): void {
-    return watched(this, this.#inner.onResponseStart?.(controller, statusCode, headers, statusText))
+    return watched(this.#inner.onResponseStart?.(controller, statusCode, headers, statusText), controller)
   }
 
   onResponseData(controller: DispatchController, chunk: Buffer): void {
-    return watched(this, this.#inner.onResponseData?.(controller, chunk))
+    return watched(this.#inner.onResponseData?.(controller, chunk), controller)
   }
 
   onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
-    return watched(this, this.#inner.onResponseEnd?.(controller, trailers))
+    return watched(this.#inner.onResponseEnd?.(controller, trailers), controller)
   }
 
   onRequestUpgrade(
@@ -69,11 +76,11 @@ export abstract class WrappingHandler implements DispatchHandler {
     headers: HeaderObject,
     socket: Duplex,
   ): void {
-    return watched(this, this.#inner.onRequestUpgrade?.(controller, statusCode, headers, socket))
+    return watched(this.#inner.onRequestUpgrade?.(controller, statusCode, headers, socket), controller)
   }
 
   onResponseError(controller: DispatchController | null | undefined, error: Error): void {
-    return watched(this, this.#inner.onResponseError?.(controller, error))
+    return watched(this.#inner.onResponseError?.(controller, error), this.#controller)
   }
 }
 

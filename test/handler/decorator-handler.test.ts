@@ -8,7 +8,7 @@ const controller = {} as DispatchController
 
 function callsOf(controller: DispatchController): [keyof DispatchHandler, unknown[]][] {
   return [
-    ['onRequestQueued', [() => {}]],
+    ['onRequestQueued', [controller.abort]],
     ['onRequestStart', [controller, 'ctx']],
     ['onBodySent', ['chunk']],
     ['onRequestSent', []],
