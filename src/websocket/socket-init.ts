@@ -1,7 +1,9 @@
-/** The second argument of the `WebSocket` constructor. */
+/** The arguments of the constructors of `WebSocket` and `WebSocketStream`. */
 import type { Dispatching } from '../request/dispatching.ts'
 import { asString, isIterableObject } from '../web/idl.ts'
-import type { HeadersInit } from './socket-address.ts'
+import { dispatcherOf } from './dispatcher-limits.ts'
+import type { OpeningRequest } from './opening-handshake.ts'
+import { type HeadersInit, parseSocketUrl, readHeaders, readProtocols } from './socket-address.ts'
 
 /** Options of `WebSocket`. */
 export interface WebSocketInit {
@@ -21,4 +23,14 @@ export function readInit(options: unknown): WebSocketInit {
   // A polluted `Object.prototype` must not choose where the connection goes.
   const { protocols, dispatcher, headers } = { __proto__: null, ...options } as WebSocketInit
   return { protocols: protocols ?? [], dispatcher, headers }
+}
+
+/** What a connection is opened with. @throws {DOMException | TypeError} */
+export function readOpening(url: unknown, { protocols, headers, dispatcher }: WebSocketInit): OpeningRequest {
+  return {
+    url: parseSocketUrl(url),
+    protocols: readProtocols(protocols),
+    headers: readHeaders(headers),
+    dispatcher: dispatcherOf(dispatcher),
+  }
 }

@@ -24,9 +24,10 @@ import { requireArguments, toDictionary, toSequence, toSignal } from '../web/idl
 import { defineInterface } from '../web/interface.ts'
 import { publish, publishOpen, webSocketChannels } from './channels.ts'
 import { type Closure, WebSocketConnection } from './connection.ts'
-import { dispatcherOf, limitsOf } from './dispatcher-limits.ts'
-import { type Opened, OpeningHandshake } from './opening-handshake.ts'
-import { type HeadersInit, parseSocketUrl, readHeaders, readProtocols } from './socket-address.ts'
+import { limitsOf } from './dispatcher-limits.ts'
+import { type Opened, OpeningHandshake, type OpeningRequest } from './opening-handshake.ts'
+import type { HeadersInit } from './socket-address.ts'
+import { readOpening } from './socket-init.ts'
 import {
   type CheckedCloseInfo,
   endedWith,
@@ -87,8 +88,7 @@ const NO_CODE: CheckedCloseInfo = { closeCode: null, reason: '' }
  * for await (const message of readable) console.log(message)
  */
 export class WebSocketStream {
-  readonly #url: URL
-  readonly #dispatcher: Dispatching
+  readonly #request: OpeningRequest
   readonly #opened = new Deferred<WebSocketConnectionInfo>()
   readonly #closed = new Deferred<WebSocketClosure>()
   #state: State
@@ -110,21 +110,13 @@ export class WebSocketStream {
     // biome-ignore lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
     requireArguments(arguments.length, 1, where)
     const { protocols, signal, dispatcher, headers } = ownMembers(toDictionary(options, where) ?? {})
-    this.#url = parseSocketUrl(url)
     const source = toSignal(signal, where)
-    this.#dispatcher = dispatcherOf(dispatcher)
-    const opening = new OpeningHandshake(
-      {
-        url: this.#url,
-        protocols: readProtocols(protocols === undefined ? [] : toSequence(protocols, `${where}: protocols`)),
-        headers: readHeaders(headers),
-        dispatcher: this.#dispatcher,
-      },
-      {
-        onOpened: (opened) => this.#onOpened(opened),
-        onFailed: (error) => this.#onNeverOpened(error),
-      },
-    )
+    const names = protocols === undefined ? [] : toSequence(protocols, `${where}: protocols`)
+    this.#request = readOpening(url, { protocols: names as Iterable<string>, headers, dispatcher })
+    const opening = new OpeningHandshake(this.#request, {
+      onOpened: (opened) => this.#onOpened(opened),
+      onFailed: (error) => this.#onNeverOpened(error),
+    })
     this.#state = { at: 'connecting', opening }
     if (source !== null) this.#link = AbortLink.to(source, { onAbort: (reason) => this.#giveUp(reason) })
     opening.start()
@@ -132,7 +124,7 @@ export class WebSocketStream {
 
   /** Where it connects to. */
   get url(): string {
-    return this.#url.href
+    return this.#request.url.href
   }
 
   /** The open connection. Rejects with a `WebSocketError`, or the reason of the signal. */
@@ -199,7 +191,7 @@ export class WebSocketStream {
   #onOpened(opened: Opened): void {
     const { extensions, protocol } = opened.agreement
     this.#leave()
-    const connection = new WebSocketConnection(this, opened, limitsOf(this.#dispatcher), {
+    const connection = new WebSocketConnection(this, opened, limitsOf(this.#request.dispatcher), {
       onMessage: (message) => this.#receive(message),
       onClosing: () => {
         this.#state = { at: 'closing' }

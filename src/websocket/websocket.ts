@@ -11,7 +11,6 @@ import { ABNORMAL, NORMAL } from '../protocol/websocket/close-code.ts'
 import { MAX_CONTROL_PAYLOAD } from '../protocol/websocket/constants.ts'
 import type { Agreement } from '../protocol/websocket/handshake.ts'
 import type { MessageBytes } from '../protocol/websocket/message-collector.ts'
-import type { Dispatching } from '../request/dispatching.ts'
 import { defineEventHandlers, type EventHandlers } from '../web/event-handlers.ts'
 import { CloseEvent, ErrorEvent, receivedMessage } from '../web/events.ts'
 import { asString, clampToUint16, requireArguments } from '../web/idl.ts'
@@ -20,10 +19,9 @@ import { publish, publishOpen, webSocketChannels } from './channels.ts'
 import { type Closure, WebSocketConnection } from './connection.ts'
 import type * as declared from './declared-web-socket.ts'
 import type { BinaryType, EventName } from './declared-web-socket.ts'
-import { dispatcherOf, limitsOf } from './dispatcher-limits.ts'
-import { type Opened, OpeningHandshake } from './opening-handshake.ts'
-import { parseSocketUrl, readHeaders, readProtocols } from './socket-address.ts'
-import { readInit, type WebSocketInit } from './socket-init.ts'
+import { limitsOf } from './dispatcher-limits.ts'
+import { type Opened, OpeningHandshake, type OpeningRequest } from './opening-handshake.ts'
+import { readInit, readOpening, type WebSocketInit } from './socket-init.ts'
 import { checkClose } from './websocket-error.ts'
 
 export type { WebSocketInit } from './socket-init.ts'
@@ -65,9 +63,8 @@ class SocketTarget extends EventTarget {
     defineInterface(SocketTarget, 'WebSocket')
   }
 
-  readonly #url: URL
+  readonly #request: OpeningRequest
   readonly #origin: string
-  readonly #dispatcher: Dispatching
   readonly #opening: OpeningHandshake
   #state: ReadyState = CONNECTING
   #connection: WebSocketConnection | null = null
@@ -80,24 +77,17 @@ class SocketTarget extends EventTarget {
     super()
     // biome-ignore lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
     requireArguments(arguments.length, 1, 'WebSocket constructor')
-    const init = readInit(options)
-    this.#url = parseSocketUrl(url)
-    this.#origin = this.#url.origin
-    const protocols = readProtocols(init.protocols)
-    const headers = readHeaders(init.headers)
-    this.#dispatcher = dispatcherOf(init.dispatcher)
-    this.#opening = new OpeningHandshake(
-      { url: this.#url, protocols, headers, dispatcher: this.#dispatcher },
-      {
-        onOpened: (opened) => this.#onOpened(opened),
-        onFailed: (error) => this.#onClosed({ code: ABNORMAL, reason: '', wasClean: false, error }),
-      },
-    )
+    this.#request = readOpening(url, readInit(options))
+    this.#origin = this.#request.url.origin
+    this.#opening = new OpeningHandshake(this.#request, {
+      onOpened: (opened) => this.#onOpened(opened),
+      onFailed: (error) => this.#onClosed({ code: ABNORMAL, reason: '', wasClean: false, error }),
+    })
     this.#opening.start()
   }
 
   get url(): string {
-    return this.#url.href
+    return this.#request.url.href
   }
 
   get readyState(): ReadyState {
@@ -157,7 +147,7 @@ class SocketTarget extends EventTarget {
   }
 
   #onOpened(opened: Opened): void {
-    const connection = new WebSocketConnection(this, opened, limitsOf(this.#dispatcher), {
+    const connection = new WebSocketConnection(this, opened, limitsOf(this.#request.dispatcher), {
       onMessage: (data) => this.#onMessage(data),
       onClosing: () => {
         this.#state = CLOSING
