@@ -17,7 +17,7 @@ import { publish, webSocketChannels } from './channels.ts'
 import { MessageDeflater } from './message-deflater.ts'
 import { MessageInflater } from './message-inflater.ts'
 import type { Opened } from './opening-handshake.ts'
-import { Sender, type SenderHost } from './sender.ts'
+import { Sender } from './sender.ts'
 
 export interface Closure {
   /** 1005 if the peer's close frame had none, 1006 if it sent no close frame. */
@@ -57,7 +57,7 @@ type Closing = 'no' | 'asked' | 'sent'
  */
 type Wire = 'open' | 'ended' | 'closed' | 'finished'
 
-export class WebSocketConnection implements ReceiverSink, SenderHost {
+export class WebSocketConnection implements ReceiverSink {
   readonly #websocket: object
   readonly #socket: Duplex
   readonly #observer: ConnectionObserver
@@ -92,7 +92,8 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
     this.#observer = observer
     const compression = compressionOf(deflate)
     this.#receiver = new Receiver(this, limits, compression)
-    this.sender = new Sender(socket, deflate === null ? null : new MessageDeflater(deflate), this)
+    const deflater = deflate === null ? null : new MessageDeflater(deflate)
+    this.sender = new Sender(socket, deflater, (error) => this.#fail(INTERNAL, '', error))
     const onInflated = (chunk: Buffer): boolean => this.#receiver.inflated(chunk)
     this.#inflater = compression === 'deflate' ? new MessageInflater(deflate!, onInflated) : null
     // A peer that sends a close frame and ends its half still gets an answer.
@@ -169,10 +170,6 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
         ? new MessageSizeExceededError(failure.message)
         : new SocketError(failure.message, null, { cause: failure })
     this.#fail(failure.code, failure.message, error)
-  }
-
-  onSendFailed(error: Error): void {
-    this.#fail(INTERNAL, '', error)
   }
 
   #fail(code: number, reason: string, error: Error): void {

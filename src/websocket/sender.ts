@@ -11,11 +11,6 @@ import { encodeCloseFrame, encodeFrame, encodeTextFrame } from '../protocol/webs
 import { nextMaskKey } from './mask-key.ts'
 import type { MessageDeflater } from './message-deflater.ts'
 
-export interface SenderHost {
-  /** A message cannot be sent, so neither can those after it. */
-  onSendFailed(error: Error): void
-}
-
 /** What was written in this turn of the event loop. `some`: one frame, which was sent at once. */
 type Turn = 'nothing' | 'some' | 'corked'
 
@@ -24,7 +19,8 @@ const nothing = (): void => {}
 export class Sender {
   readonly #socket: Duplex
   readonly #deflater: MessageDeflater | null
-  readonly #host: SenderHost
+  /** A message cannot be sent, so neither can those after it. */
+  readonly #onFailed: (error: Error) => void
   readonly #queue = new RingQueue<() => void>()
   /** A message is being read or compressed; those in the queue wait for it. */
   #waiting = false
@@ -44,10 +40,10 @@ export class Sender {
     }
   }
 
-  constructor(socket: Duplex, deflater: MessageDeflater | null, host: SenderHost) {
+  constructor(socket: Duplex, deflater: MessageDeflater | null, onFailed: (error: Error) => void) {
     this.#socket = socket
     this.#deflater = deflater
-    this.#host = host
+    this.#onFailed = onFailed
     socket.on('drain', () => this.#sendHeldPong())
   }
 
@@ -130,7 +126,7 @@ export class Sender {
         this.#runQueue()
       },
       (error: Error) => {
-        if (!this.#stopped) this.#host.onSendFailed(error)
+        if (!this.#stopped) this.#onFailed(error)
       },
     )
   }
@@ -153,7 +149,7 @@ export class Sender {
     deflater.deflate(bytes, (error, deflated) => {
       if (this.#stopped) return
       if (error !== null) {
-        this.#host.onSendFailed(error)
+        this.#onFailed(error)
         return
       }
       this.#waiting = false

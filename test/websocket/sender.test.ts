@@ -28,7 +28,7 @@ function setUp(): {
     deflate: (_: Uint8Array, done: Done) => void compressions.push(done),
     close: () => {},
   } as unknown as MessageDeflater
-  const sender = new Sender(socket as never, deflater, { onSendFailed: (error) => void failures.push(error) })
+  const sender = new Sender(socket as never, deflater, (error) => void failures.push(error))
   return { sender, frames, failures, compressions, socket }
 }
 
@@ -72,7 +72,7 @@ describe('Sender', () => {
   it('what could not be written stays buffered', async () => {
     const socket = new Writable({ write: (_chunk, _encoding, done) => done(new Error('broken')) })
     socket.on('error', () => {})
-    const sender = new Sender(socket as never, null, { onSendFailed: () => {} })
+    const sender = new Sender(socket as never, null, () => {})
     sender.text('four')
     await turns(2)
     assert.equal(sender.buffered, 4)
