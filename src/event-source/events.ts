@@ -73,7 +73,7 @@ class Events implements EventIterator<StreamItem> {
     if (comments) observer.onComment = (comment) => received.push({ comment })
     // The consumer waits for the next attempt, so the wait keeps the process running.
     this.#feed = new EventFeed(new StreamRequest(url, init, plan), plan, observer, true)
-    this.#items = itemsOf(this.#feed, received, plan.signal)
+    this.#items = this.#take(plan.signal)
   }
 
   next(): Promise<IteratorResult<StreamItem, undefined>> {
@@ -98,23 +98,20 @@ class Events implements EventIterator<StreamItem> {
     this.#close()
   }
 
+  async *#take(signal: AbortSource | null): AsyncGenerator<StreamItem, undefined, void> {
+    const received = this.#received
+    // What was read before an abort is not yielded after it.
+    const isAborted = (): boolean => signal !== null && abortedReason(signal) !== null
+    do {
+      for (let item = received.shift(); item !== null && !isAborted(); item = received.shift()) yield item
+      // What came before the end is yielded first.
+    } while ((await this.#feed.advance()) || (received.size > 0 && !isAborted()))
+    if (this.#feed.error !== null) throw this.#feed.error.value
+  }
+
   /** Also ends a pending `next()`. */
   #close(): void {
     while (this.#received.shift() !== null);
     this.#feed.close()
   }
-}
-
-async function* itemsOf(
-  feed: EventFeed,
-  received: RingQueue<StreamItem>,
-  signal: AbortSource | null,
-): AsyncGenerator<StreamItem, undefined, void> {
-  // What was read before an abort is not yielded after it.
-  const isAborted = (): boolean => signal !== null && abortedReason(signal) !== null
-  do {
-    for (let item = received.shift(); item !== null && !isAborted(); item = received.shift()) yield item
-    // What came before the end is yielded first.
-  } while ((await feed.advance()) || (received.size > 0 && !isAborted()))
-  if (feed.error !== null) throw feed.error.value
 }

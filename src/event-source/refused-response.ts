@@ -1,5 +1,6 @@
 /** A response that is not an event stream, as an error that explains it. */
 import { BodyBytes } from '../base/bytes/body-bytes.ts'
+import { asBuffer } from '../base/bytes/source-bytes.ts'
 import { ignoreError } from '../base/error/ignore-error.ts'
 import { ResponseError } from '../errors.ts'
 import { parseMimeType } from '../fetch/mime/mime-type.ts'
@@ -18,42 +19,32 @@ export function objectionTo(response: Response): string | null {
   return `Expected content-type ${EVENT_STREAM}, received ${type === null ? 'none' : 'another'}`
 }
 
-/** Never rejects. */
+/**
+ * The error with the beginning of the body, up to the limit for discarded bodies: enough for the error message
+ * of any API. Never rejects.
+ */
 export async function explain(response: Response, objection: string): Promise<ResponseError> {
-  const { body, isTruncated } = await readBeginning(response)
-  return new ResponseError(objection, response.status, {
-    headers: toObject(response),
-    body,
-    bodyTruncated: isTruncated,
-  })
-}
-
-/** Up to the limit for discarded bodies, which is enough for the error message of any API. */
-async function readBeginning(response: Response): Promise<{ body: string; isTruncated: boolean }> {
   const kept = BodyBytes.none()
   const reader = response.body?.getReader()
-  if (reader === undefined) return { body: '', isTruncated: false }
-  let isTruncated = false
-  const giveUp = (): void => {
-    isTruncated = true
-    reader.cancel().catch(ignoreError)
-  }
+  let bodyTruncated = false
   // A server may send it slowly, and the failure must not wait for it.
-  const limits = new DiscardedBody(giveUp)
+  const limits = new DiscardedBody(() => {
+    bodyTruncated = true
+    reader?.cancel().catch(ignoreError)
+  })
   limits.begin(null, true)
   try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) break
-      kept.add(Buffer.from(value.buffer, value.byteOffset, value.byteLength))
-      limits.take(value.byteLength)
+    for (let read = await reader?.read(); read?.done === false; read = await reader?.read()) {
+      kept.add(asBuffer(read.value))
+      limits.take(read.value.length)
     }
   } catch {
     // The status is known, which matters more than the rest of the body.
-    isTruncated = true
+    bodyTruncated = true
   }
   limits.stop()
-  return { body: kept.view().toString('utf8', 0, MAX_DISCARDED_BYTES), isTruncated }
+  const body = kept.view().toString('utf8', 0, MAX_DISCARDED_BYTES)
+  return new ResponseError(objection, response.status, { headers: toObject(response), body, bodyTruncated })
 }
 
 function toObject({ headers }: Response): HeaderObject {
