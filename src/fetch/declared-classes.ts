@@ -356,9 +356,5 @@ export declare class Request {
   clone(): Request
 }
 
-interface Functions {
-  fetch(input: RequestInfo, init?: RequestInit): Promise<Response>
-}
-
 /** Of a method: a function that takes fewer kinds of options, such as the runtime's, may take its place. */
-export type Fetch = Functions['fetch']
+export type Fetch = { fetch(input: RequestInfo, init?: RequestInit): Promise<Response> }['fetch']

@@ -28,7 +28,7 @@ class Branch implements BodyFeed {
   }
 
   get isAbortable(): boolean {
-    return this.#branches.isAbortable
+    return this.#branches.feed.isAbortable
   }
 
   resume(): void {
@@ -61,20 +61,16 @@ class Branch implements BodyFeed {
 }
 
 export class Branches implements BodySink {
-  readonly #feed: BodyFeed
+  readonly feed: BodyFeed
   readonly first: Branch
   readonly second: Branch
 
   constructor(feed: BodyFeed, first: BodySink, second: BodySink, paused: boolean) {
     const wish = paused ? 'pause' : 'more'
-    this.#feed = feed
+    this.feed = feed
     this.first = new Branch(this, first, wish)
     this.second = new Branch(this, second, wish)
     feed.deliverTo(this)
-  }
-
-  get isAbortable(): boolean {
-    return this.#feed.isAbortable
   }
 
   get awaited(): boolean {
@@ -104,11 +100,11 @@ export class Branches implements BodySink {
   /** Called when a branch changes its wish. */
   update(): void {
     const { first, second } = this
-    if (first.wish === 'more' || second.wish === 'more') this.#feed.resume()
-    else if (first.wish === 'pause' || second.wish === 'pause') this.#feed.pause()
-    else if (first.isSpent || second.isSpent) this.#feed.spent()
-    else if (first.reason === undefined && second.reason === undefined) this.#feed.cancel(undefined)
-    else this.#feed.cancel([first.reason, second.reason])
+    if (first.wish === 'more' || second.wish === 'more') this.feed.resume()
+    else if (first.wish === 'pause' || second.wish === 'pause') this.feed.pause()
+    else if (first.isSpent || second.isSpent) this.feed.spent()
+    else if (first.reason === undefined && second.reason === undefined) this.feed.cancel(undefined)
+    else this.feed.cancel([first.reason, second.reason])
   }
 }
 

@@ -19,7 +19,8 @@ export class SinkLink {
     return this.#sink instanceof WeakRef
   }
 
-  hold(sink: BodySink): void {
+  /** Null if nothing more will be delivered to a body. */
+  hold(sink: BodySink | null): void {
     this.tighten()
     this.#sink = sink
   }
@@ -37,11 +38,5 @@ export class SinkLink {
     const { sink } = this
     this.#sink = sink
     if (sink !== null) abandoned.unregister(sink)
-  }
-
-  /** Nothing more will be delivered to the body. */
-  release(): void {
-    this.tighten()
-    this.#sink = null
   }
 }

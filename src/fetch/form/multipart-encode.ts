@@ -12,7 +12,6 @@ export interface EncodedForm extends PulledOrigin {
 export function encodeMultipart(form: Iterable<readonly [string, unknown]>, boundary: string): EncodedForm {
   const pieces: (Buffer | FilePart)[] = []
   let length: number | null = 0
-  let files = 0
   let text = ''
   const flush = (): void => {
     const bytes = Buffer.from(text)
@@ -24,7 +23,6 @@ export function encodeMultipart(form: Iterable<readonly [string, unknown]>, boun
     if (isFile(value)) {
       text += headOfPart(boundary, String(name), value)
       flush()
-      files++
       pieces.push(value)
       length = length !== null && Number.isSafeInteger(value.size) ? length + (value.size as number) : null
       text = '\r\n'
@@ -39,6 +37,6 @@ export function encodeMultipart(form: Iterable<readonly [string, unknown]>, boun
     contentType: `multipart/form-data; boundary=${boundary}`,
     length,
     chunks: () => chunksOf(pieces),
-    bytes: () => (files === 0 ? (pieces[0] as Buffer) : null),
+    bytes: () => (pieces.length === 1 ? (pieces[0] as Buffer) : null),
   }
 }

@@ -75,9 +75,7 @@ export class HeaderList {
   set(name: string, lower: string, value: string): void {
     const fields = this.#writable()
     const present = fields.get(lower)
-    const whole = lower === SET_COOKIE ? [value] : value
-    if (present === undefined) fields.set(lower, { name, value: whole })
-    else present.value = whole
+    fields.set(lower, { name: present?.name ?? name, value: lower === SET_COOKIE ? [value] : value })
   }
 
   delete(lower: string): void {

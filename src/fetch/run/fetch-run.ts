@@ -16,6 +16,7 @@ import { ResponseExceededMaxSizeError } from '../../errors.ts'
 import { getGlobalDispatcher } from '../../global/global-dispatcher.ts'
 import { answerOlderCalls } from '../../handler/older-calls.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import { DiscardedBody } from '../../relay/discarded-body.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { whenRefused } from '../../request/dispatching.ts'
@@ -50,6 +51,7 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
   /** The caller has had no chance to read the body yet. */
   #isFresh = false
   readonly #transfer = new Transfer()
+  #discarded: DiscardedBody | null = null
 
   constructor(record: RequestRecord, caller: Caller, trail: Trail | null) {
     this.#record = record
@@ -101,7 +103,7 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
   #end(state: RunState, reason: unknown): void {
     this.#state = state
     this.#endLink()
-    this.#transfer.stop()
+    this.#discarded?.stop()
     this.#decoding?.destroy()
     // A body that is no stream ends with its request.
     if (this.#sent === undefined) this.#record.body?.cancel(reason)
@@ -243,7 +245,14 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
     if (isAborted(this.#state) || this.#state === 'failed') return
     this.#state = 'dumping'
     this.#controller?.resume()
-    this.#transfer.discard(headers, this.#record.method !== 'HEAD', () => this.#stop(undefined))
+    this.#discard(headers)
+  }
+
+  /** Nobody wants the body: it is read only as long as that is cheaper than a new connection. */
+  #discard(headers: HeaderObject | null): void {
+    if (this.#discarded !== null) return
+    this.#discarded = new DiscardedBody(() => this.#stop(undefined))
+    this.#discarded.begin(headers, this.#record.method !== 'HEAD')
   }
 
   /** The unwanted body has ended. */
@@ -260,7 +269,7 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
       return
     }
     this.#transfer.encodedBodySize += chunk.length
-    if (this.#state === 'dumping') this.#transfer.drop(chunk.length)
+    if (this.#state === 'dumping') this.#discarded?.take(chunk.length)
     if (this.#state !== 'responding') return
     if (this.#decoding === null) this.onDecoded(chunk)
     else this.#decoding.write(chunk)
@@ -288,8 +297,8 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
     if (this.#sinkLink.sink !== null) return true
     // Dropped by the caller, or sent with a status that has no body.
     if (this.#sinkLink.isWeak) this.#stop(undefined)
-    this.#transfer.discard(null, true, () => this.#stop(undefined))
-    this.#transfer.drop(bytes)
+    this.#discard(null)
+    this.#discarded?.take(bytes)
     return false
   }
 
@@ -309,7 +318,7 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
   onResponseEnd(controller: DispatchController, _trailers: HeaderObject): void {
     this.#transfer.timings = controller?.timings ?? null
     this.#controller = null
-    this.#transfer.stop()
+    this.#discarded?.stop()
     if (this.#state === 'dumping') this.#endDump()
     if (this.#state === 'waiting') this.onResponseError(controller, new Error('the response has no head'))
     if (this.#state !== 'responding') return
@@ -338,7 +347,7 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
   }
 
   onResponseError(_controller: DispatchController | null | undefined, error: Error): void {
-    this.#transfer.stop()
+    this.#discarded?.stop()
     if (this.#state === 'dumping') this.#endDump()
     if (this.#state !== 'waiting' && this.#state !== 'responding') return
     const { sink } = this.#sinkLink
@@ -402,12 +411,12 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
   }
 
   cancel(reason: unknown): void {
-    this.#sinkLink.release()
+    this.#sinkLink.hold(null)
     this.#stop(orAbortError(reason))
   }
 
   spent(): void {
-    this.#sinkLink.release()
+    this.#sinkLink.hold(null)
     this.#unfollow()
   }
 

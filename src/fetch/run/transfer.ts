@@ -1,11 +1,9 @@
 /**
- * How much of a response has arrived, and when. Used for the size limit, for bodies that nobody reads, and as the
- * `performance` entry of a completed fetch. The times come from the engine.
+ * How much of a response has arrived, and when. Used for the size limit, and as the `performance` entry of a
+ * completed fetch. The times come from the engine.
  */
 import { now } from '../../base/loop/clock.ts'
 import type { Timings } from '../../errors.ts'
-import type { HeaderObject } from '../../protocol/header-block.ts'
-import { DiscardedBody } from '../../relay/discarded-body.ts'
 import type { UrlParts } from '../url/url-parts.ts'
 import type { Trail } from './redirect.ts'
 
@@ -19,24 +17,6 @@ export class Transfer {
   decodedBodySize = 0
   /** The limit after decoding; the dispatcher counts only the bytes it receives. */
   maxBytes: number = Number.POSITIVE_INFINITY
-  #discarded: DiscardedBody | null = null
-
-  /** Nobody wants the body: it is read only as long as that is cheaper than a new connection. */
-  discard(headers: HeaderObject | null, hasBody: boolean, giveUp: () => void): void {
-    if (this.#discarded !== null) return
-    this.#discarded = new DiscardedBody(giveUp)
-    this.#discarded.begin(headers, hasBody)
-  }
-
-  /** Bytes that nobody wants. */
-  drop(count: number): void {
-    this.#discarded?.take(count)
-  }
-
-  /** Nothing more comes. */
-  stop(): void {
-    this.#discarded?.stop()
-  }
 
   /** Counts decoded bytes. False if they exceed the limit. */
   admit(count: number): boolean {

@@ -1,18 +1,12 @@
 /** `data:` URLs, processed as the Fetch standard says. */
 import { parseMimeType, serializeMimeType } from '../mime/mime-type.ts'
 
-/** The content of a `data:` URL. */
-export interface DataUrl {
-  readonly mimeType: string
-  readonly body: Uint8Array<ArrayBuffer>
-}
-
 const DEFAULT_TYPE = 'text/plain;charset=US-ASCII'
 const BASE64_AT_END = /; *base64$/i
 const BASE64 = /^[A-Za-z0-9+/]*$/
 
 /** Null for a malformed URL. */
-export function parseDataUrl(url: URL): DataUrl | null {
+export function parseDataUrl(url: URL): { mimeType: string; body: Uint8Array<ArrayBuffer> } | null {
   const { href } = url
   const hash = href.indexOf('#')
   const input = href.slice('data:'.length, hash === -1 ? href.length : hash)

@@ -48,20 +48,18 @@ function fetchBlob(record: RequestRecord): ResponseRecord {
   const { url } = record.url
   const blob = url.search === '' ? resolveObjectURL(record.url.withoutFragment) : undefined
   if (blob === undefined) throw new Error('the blob URL is not registered')
-  const fields = { 'content-length': String(blob.size), 'content-type': contentTypeOf(blob) }
   const range = record.headers.get('range')
-  if (range === null) return answered(record, fields, bodyOf(blob))
-  const bounds = parseRange(range, blob.size)
+  const bounds = range === null ? [0, blob.size - 1] : parseRange(range, blob.size)
   if (bounds === null) throw new Error('failed to fetch the data URL')
-  const [start, end] = bounds
+  const [start, end] = bounds as [number, number]
   const part = blob.slice(start, end + 1, blob.type)
-  fields['content-length'] = String(part.size)
-  const ofPart = { ...fields, 'content-range': `bytes ${start}-${end}/${blob.size}` }
-  return answered(record, ofPart, bodyOf(part))
-}
-
-function bodyOf(blob: Blob): Body {
-  return new Body({ length: blob.size, chunks: () => blob.stream() as AsyncIterable<Uint8Array> })
+  const fields: Record<string, string> = {
+    'content-length': String(part.size),
+    'content-type': contentTypeOf(blob),
+  }
+  if (range !== null) fields['content-range'] = `bytes ${start}-${end}/${blob.size}`
+  const chunks = (): AsyncIterable<Uint8Array> => part.stream() as AsyncIterable<Uint8Array>
+  return answered(record, fields, new Body({ length: part.size, chunks }))
 }
 
 function contentTypeOf(blob: Blob): string {
