@@ -58,12 +58,10 @@ export interface InfoData<THeaders = Record<string, string | string[]>> {
   headers: THeaders
 }
 
-interface InfoListener<THeaders> {
-  onInfo(info: InfoData<THeaders>): void
-}
-
 /** Called for an informational response. Declared as a method, so that callbacks written for undici fit. */
-export type InfoCallback<THeaders = Record<string, string | string[]>> = InfoListener<THeaders>['onInfo']
+export type InfoCallback<THeaders = Record<string, string | string[]>> = {
+  onInfo(info: InfoData<THeaders>): void
+}['onInfo']
 
 /** The options as a handler keeps them. */
 interface HandledOptions<TOpaque> extends ApiOptions<TOpaque> {
