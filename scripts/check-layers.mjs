@@ -35,7 +35,15 @@ const ON_DISPATCH = [
 ]
 
 const RULES = [
-  { files: /^cli\//, may: ['index.ts', 'base/node/whole-file.ts', 'base/text/secret-names.ts'] },
+  {
+    files: /^cli\//,
+    may: [
+      'index.ts',
+      'base/address/basic-credentials.ts',
+      'base/node/whole-file.ts',
+      'base/text/secret-names.ts',
+    ],
+  },
   { files: /^(index|surface(-[a-z-]+)?|interceptors|ventuno)\.ts$/, may: [''] },
   { files: /^install\.ts$/, may: ['fetch/', 'websocket/', 'event-source/', 'web/'] },
   { files: /^late\.ts$/, may: [] },

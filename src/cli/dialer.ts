@@ -8,12 +8,10 @@ import {
   Agent,
   type BuildConnectorOptions,
   buildConnector,
-  Client,
   type ClientOptions,
   type ConnectFunction,
   type EnvHttpProxyAgent,
   type EnvHttpProxyAgentOptions,
-  Pool,
 } from '../index.ts'
 import { exchangeError } from './failure.ts'
 import type { Options } from './options.ts'
@@ -45,21 +43,16 @@ export class Dialer {
     this.#files = files
   }
 
-  /** For one request at a time, or for many with at most this many connections. */
-  open(connections: number | null): Client | Pool | Agent | EnvHttpProxyAgent {
-    const { url, h2c, timeout, location } = this.#options
+  /** `connections` is the limit for one origin. */
+  open(connections: number): Agent | EnvHttpProxyAgent {
+    const { h2c, timeout } = this.#options
     const common: ClientOptions = {
       useH2c: h2c,
       // With a limit for the whole request, none of its parts needs one.
       ...(timeout === null ? {} : { headersTimeout: 0, bodyTimeout: 0 }),
     }
-    const proxied = this.#openProxied(common, connections ?? 1)
-    if (proxied !== null) return proxied
-    const options: ClientOptions = { ...common, connect: this.#connect() }
-    // A redirect may lead to another origin.
-    if (location) return new Agent({ ...options, connections: 1 })
-    if (connections === null) return new Client(url.origin, options)
-    return new Pool(url.origin, { ...options, connections })
+    const proxied = this.#openProxied(common, connections)
+    return proxied ?? new Agent({ ...common, connections, connect: this.#connect() })
   }
 
   /** To be called when the run is over. */

@@ -75,7 +75,7 @@ export async function exchange(dialer: Dialer, outgoing: Outgoing, reception: Re
   let response: Incoming | null = null
   let timings: Timings | null = null
   let failure: Failure | null = null
-  const client = dialer.open(null).on('connect', () => {
+  const client = dialer.open(1).on('connect', () => {
     stage = 'waiting for the response'
   })
   let final = url

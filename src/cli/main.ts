@@ -12,17 +12,13 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
 })
 
 const words = argv.slice(2)
-const text = informationFor(words)
+let text: string | null = null
+try {
+  text = information(parseOptions(words))
+} catch {
+  // The command reports what is wrong with the options.
+}
 if (text === null) {
   const { run } = await import('./command.ts')
   process.exitCode = await run({ argv: words, env, stdin, stdout, stderr })
 } else stdout.write(text)
-
-function informationFor(words: readonly string[]): string | null {
-  try {
-    return information(parseOptions(words))
-  } catch {
-    // The command reports what is wrong with the options.
-    return null
-  }
-}

@@ -1,5 +1,6 @@
 /** The command line: its options, the values of each, and the messages for wrong ones. */
 import { parseArgs } from 'node:util'
+import { basicCredentials, withoutCredentials } from '../base/address/basic-credentials.ts'
 
 /** A mistake in the command line, or in a file it names. */
 export class UsageError extends Error {
@@ -114,22 +115,8 @@ function readUrl(given: string): Pick<Options, 'url' | 'authorization'> {
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new UsageError('the URL is not a valid http or https URL')
   }
-  const { username, password } = url
-  url.username = ''
-  url.password = ''
   url.hash = ''
-  if (username === '' && password === '') return { url, authorization: null }
-  const pair = Buffer.from(`${decode(username)}:${decode(password)}`)
-  return { url, authorization: `Basic ${pair.toString('base64')}` }
-}
-
-/** A percent sign that does not start an escape is literal. */
-function decode(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
+  return { url: withoutCredentials(url), authorization: basicCredentials(url) }
 }
 
 function readHeader(given: string): readonly [string, string] {
