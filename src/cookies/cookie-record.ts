@@ -27,10 +27,10 @@ export function toCookieRecord(cookie: unknown): CookieRecord {
   return {
     name: toRequiredText('name', name),
     value: toRequiredText('value', value),
-    expires: toDate(expires),
-    maxAge: maxAge === undefined || maxAge === null ? null : toInteger(maxAge),
-    domain: toOptionalText(domain),
-    path: toOptionalText(path),
+    expires: ifGiven(expires, toDate),
+    maxAge: ifGiven(maxAge, toInteger),
+    domain: ifGiven(domain, asString),
+    path: ifGiven(path, asString),
     secure: Boolean(secure),
     httpOnly: Boolean(httpOnly),
     sameSite: toSameSite(sameSite),
@@ -52,13 +52,12 @@ function toRequiredText(member: string, value: unknown): string {
   return asString(value)
 }
 
-function toOptionalText(value: unknown): string | null {
-  return value === undefined || value === null ? null : asString(value)
+function ifGiven<T>(value: unknown, convert: (value: unknown) => T): T | null {
+  return value === undefined || value === null ? null : convert(value)
 }
 
 /** Zero means "no date" only as a number; `new Date(0)` is the epoch, which deletes the cookie. */
 function toDate(value: unknown): Date | null {
-  if (value === undefined || value === null) return null
   const given = typeof value === 'number' ? toInteger(value) : value
   if (given === 0) return null
   // The constructor converts any value, as the conversion rules demand; its type is narrower.

@@ -25,12 +25,6 @@ export interface Refusal {
 
 type Reason = Pick<Refusal, 'rule' | 'entry' | 'cause'>
 
-/** The addresses of a name that may be used, and the first of the refusals of the others. */
-export interface Admission<A> {
-  readonly admitted: readonly A[]
-  readonly refusal: Refusal | null
-}
-
 interface Host extends HostFacts {
   /** As it was asked for. */
   readonly hostname: string
@@ -80,12 +74,15 @@ export class Guard {
     return reason && refusal(reason, host, null)
   }
 
-  /** For the addresses that a name was resolved to; `refuseHost` was asked before. */
+  /**
+   * For the addresses that a name was resolved to; `refuseHost` was asked before. Returns those that may be
+   * used, and the first of the refusals of the others.
+   */
   admit<A extends { readonly address: string }>(
     hostname: string,
     port: string | number,
     addresses: readonly A[],
-  ): Admission<A> {
+  ): { readonly admitted: readonly A[]; readonly refusal: Refusal | null } {
     const host = hostOf(hostname, port)
     let first: Refusal | null = null
     const admitted = addresses.filter(({ address }) => {
@@ -121,7 +118,7 @@ export class Guard {
     if (denied !== null) return { rule: 'deny', entry: denied.text }
     if (policy === 'public-only' && findEntry(allow, facts) === null) {
       const special = specialBlockOf(address)
-      if (special !== null) return { rule: special.rule, entry: special.block }
+      if (special !== null) return special
     }
     return this.#ask(facts, text)
   }

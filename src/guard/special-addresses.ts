@@ -7,10 +7,10 @@
 import { readIpSet } from '../base/address/ip-set.ts'
 import { embeddedIpv4, withoutMapping } from './embedded-ipv4.ts'
 
-export interface SpecialBlock {
-  readonly rule: SpecialRule
-  /** In CIDR notation. */
-  readonly block: string
+/** Why an address is not public, and the block of it in CIDR notation. */
+interface SpecialBlock {
+  readonly rule: keyof typeof BLOCKS
+  readonly entry: string
 }
 
 /** In the order of the search: an address in several blocks goes by the first. */
@@ -37,9 +37,6 @@ const BLOCKS = {
   reserved: '240.0.0.0/4',
 }
 
-/** Why an address is not public. */
-export type SpecialRule = keyof typeof BLOCKS
-
 /** RFC 4291 §2.4. All else is reserved, except a public address behind NAT64's well-known prefix. */
 const GLOBAL_UNICAST = '2000::/3'
 const WELL_KNOWN_NAT64 = '64:ff9b::/96'
@@ -54,13 +51,13 @@ export function specialBlockOf(given: Uint8Array): SpecialBlock | null {
   const find = (bytes: Uint8Array): SpecialBlock | undefined => blocks.find(({ has }) => has(bytes))?.is
   const found = find(address)
   if (found !== undefined || address.length === 4) return found ?? null
-  if (!isGlobal(address) && !isNat64(address)) return { rule: 'reserved', block: '::/0' }
+  if (!isGlobal(address) && !isNat64(address)) return { rule: 'reserved', entry: '::/0' }
   return embeddedIpv4(address).map(find).find(Boolean) ?? null
 }
 
 function makeSearch() {
   const blocks = Object.entries(BLOCKS).flatMap(([rule, list]) =>
-    list.split(' ').map((block) => ({ is: { rule: rule as SpecialRule, block }, has: readIpSet(block)! })),
+    list.split(' ').map((entry) => ({ is: { rule, entry } as SpecialBlock, has: readIpSet(entry)! })),
   )
   return { blocks, isGlobal: readIpSet(GLOBAL_UNICAST)!, isNat64: readIpSet(WELL_KNOWN_NAT64)! }
 }

@@ -85,8 +85,7 @@ export class MockNetwork implements ExchangeOwner {
       // Throws the error of the check: these cannot be matched.
       new RequestSpec(options, handler, mockContext(origin, this))
     }
-    const nonStandard = this.settings.acceptNonStandardSearchParameters
-    const call = new MockCall(origin, options, handler, nonStandard)
+    const call = new MockCall(origin, options, handler, this.settings.acceptNonStandardSearchParameters)
     if (this.isLogging) {
       this.history ??= new MockCallHistory()
       call.log = this.history.record(options.origin ? options : { ...options, origin })

@@ -9,12 +9,6 @@ import { isCookieText, MAX_AGE } from './limits.ts'
 import type { JarSettings, RequestContext } from './options.ts'
 import type { StoredCookie } from './stored-cookie.ts'
 
-/** What a server asked for; null where it said nothing. */
-export interface WantedCookie extends Readonly<Omit<CookieRecord, 'expires' | 'unparsed'>> {
-  /** Milliseconds since the Unix epoch. */
-  readonly expires: number | null
-}
-
 /** Where a cookie is to be sent, or where it comes from. */
 export interface CookieTarget {
   readonly host: string
@@ -25,7 +19,7 @@ export interface CookieTarget {
 
 /** The cookie as the jar would keep it, or null if the target may not set it. */
 export function admit(
-  wanted: WantedCookie,
+  wanted: CookieRecord,
   target: CookieTarget,
   ownPath: string,
   context: RequestContext,
@@ -122,7 +116,8 @@ function keepsPrefix(cookie: StoredCookie, hasPath: boolean): boolean {
 }
 
 /** §5.5: Max-Age counts before Expires. */
-function expiryOf({ maxAge, expires }: WantedCookie, now: number): number | null {
-  const time = maxAge === null ? expires : maxAge <= 0 ? Number.NEGATIVE_INFINITY : now + maxAge * 1000
-  return time === null ? null : Math.min(time, now + MAX_AGE)
+function expiryOf({ maxAge, expires }: CookieRecord, now: number): number | null {
+  const time =
+    maxAge === null ? expires?.getTime() : maxAge <= 0 ? Number.NEGATIVE_INFINITY : now + maxAge * 1000
+  return time === undefined ? null : Math.min(time, now + MAX_AGE)
 }

@@ -2,27 +2,26 @@
 import { ownMembers } from '../../base/object/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { Cookie } from '../cookie.ts'
-import { toCookieRecord } from '../cookie-record.ts'
+import { type CookieRecord, toCookieRecord } from '../cookie-record.ts'
 import { parseSetCookie } from '../parse.ts'
-import type { WantedCookie } from './cookie-rules.ts'
 import { isCookieText } from './limits.ts'
 import type { JarCookie } from './stored-cookie.ts'
 
 /** A `Set-Cookie` value. A path that is not absolute counts as that of the request. */
-export function readText(text: string, ownPath: string): WantedCookie | null {
+export function readText(text: string, ownPath: string): CookieRecord | null {
   const cookie = parseSetCookie(text, ownPath)
   if (cookie === null) return null
   const { name, value, domain = null, path = null, maxAge = null, sameSite = null } = cookie
-  const { secure = false, httpOnly = false } = cookie
-  const expires = cookie.expires?.valueOf() ?? null
-  return { name, value, domain, path, expires, maxAge, secure, httpOnly, sameSite }
+  const { secure = false, httpOnly = false, unparsed = [] } = cookie
+  const expires = (cookie.expires ?? null) as Date | null
+  return { name, value, domain, path, expires, maxAge, secure, httpOnly, sameSite, unparsed }
 }
 
 /** A caller's object. The cookies that a jar returns can be set again. */
-export function readObject(cookie: Cookie | JarCookie, ownPath: string): WantedCookie {
+export function readObject(cookie: Cookie | JarCookie, ownPath: string): CookieRecord {
   const own = ownMembers(cookie)
   const record = toCookieRecord(own)
-  const { name, value, path, expires } = record
+  const { name, value, path } = record
   if (!isCookieText(name) || name.includes('=')) throw new InvalidArgumentError('invalid cookie name')
   if (!isCookieText(value)) throw new InvalidArgumentError('invalid cookie value')
   if (path !== null && !isCookieText(path)) throw new InvalidArgumentError('invalid cookie path')
@@ -31,7 +30,6 @@ export function readObject(cookie: Cookie | JarCookie, ownPath: string): WantedC
     ...record,
     domain: record.domain === null || isOfHost ? null : readDomain(record.domain),
     path: path === null || path.startsWith('/') ? path : ownPath,
-    expires: expires?.valueOf() ?? null,
   }
 }
 

@@ -89,17 +89,12 @@ defineKind(MockCallHistoryLog, 'ventuno.MockCallHistoryLog')
 
 function urlOf({ origin, path, query }: Partial<DispatchOptions>): URL {
   try {
-    const place = query ? withParameters(path as string, query) : path
-    return parseUrl(place as string, origin ?? undefined)
+    // The fragment, which no request sends, stays at the end.
+    const [, before, fragment] = /^([^#]*)(.*)$/s.exec(path as string)!
+    return parseUrl(query ? withQuery(before!, query) + fragment! : (path as string), origin ?? undefined)
   } catch (cause) {
     throw new InvalidArgumentError('An error occurred when computing MockCallHistoryLog.url', { cause })
   }
-}
-
-/** The fragment, which no request sends, stays at the end. */
-function withParameters(path: string, query: NonNullable<DispatchOptions['query']>): string {
-  const [, before, fragment] = /^([^#]*)(.*)$/s.exec(path)!
-  return withQuery(before!, query) + fragment!
 }
 
 /** The types under the names that programs written for undici use. */

@@ -15,13 +15,7 @@ import { bytesOf } from '../mock-body.ts'
 import type { MockCall } from '../mock-call.ts'
 import type { MockedResponse, UpgradeAcceptor } from '../reply/reply.ts'
 import { responseText } from '../reply/response-text.ts'
-import {
-  LONGEST_DELAY,
-  type WireAction,
-  type WireFrame,
-  type WireScript,
-  type WireStep,
-} from './wire-step.ts'
+import { LONGEST_DELAY, type WireAction, type WireFrame, type WireScript } from './wire-step.ts'
 
 /** Bytes per connection kept for `agent.wire`. */
 const MOST_KEPT = 16 * 1024 * 1024
@@ -145,15 +139,10 @@ export class WireSocket extends Duplex {
     const { stream } = this
     if (delay > 0) await this.#wait(delay)
     if (this.#turn() !== turn || this.destroyed) return
-    switch (reply.kind) {
-      case 'response':
-      case 'function':
-        return this.#play(stream, this.responseSteps(await reply.ask(call), call.method))
-      case 'raw':
-        return this.#play(stream, reply.script(call.callbackOptions(), this.alpnProtocol ?? 'h1'))
-      case 'upgrade':
-        return this.#upgrade(turn, reply.accept)
-    }
+    if ('ask' in reply) return this.#play(stream, this.responseSteps(await reply.ask(call), call.method))
+    if (reply.kind === 'upgrade') return this.#upgrade(turn, reply.accept)
+    if (reply.kind !== 'raw') return
+    await this.#play(stream, reply.script(call.callbackOptions(), this.alpnProtocol ?? 'h1'))
   }
 
   protected responseSteps(response: MockedResponse, method: string): WireScript {
@@ -191,39 +180,34 @@ export class WireSocket extends Duplex {
   async #play(stream: number, steps: WireScript): Promise<void> {
     this.#split = 0
     for await (const step of steps) {
-      if (this.destroyed || this.stream !== stream || !(await this.#act(step))) return
-    }
-  }
-
-  /** False if the script ends here. */
-  async #act(step: WireStep): Promise<boolean> {
-    const bytes = typeof step === 'string' ? Buffer.from(step) : bytesOf(step)
-    if (bytes !== null) {
-      await this.send(Buffer.from(bytes))
-      return true
-    }
-    const action = step as WireAction
-    switch (action?.kind) {
-      case 'wait':
-        await this.#wait(action.milliseconds)
-        return true
-      case 'split':
-        this.#split = action.bytes
-        return true
-      case 'end':
-        this.#finish()
-        return false
-      case 'reset':
-        this.destroy(systemError(action.code))
-        return false
-      case 'stall':
-        return false
-      case 'headers':
-      case 'frame':
-        await this.sendFrame(action)
-        return true
-      default:
-        throw new InvalidArgumentError('a step must be a string, bytes or an action of mockWire')
+      if (this.destroyed || this.stream !== stream) return
+      const bytes = typeof step === 'string' ? Buffer.from(step) : bytesOf(step)
+      if (bytes !== null) {
+        await this.send(Buffer.from(bytes))
+        continue
+      }
+      const action = step as WireAction
+      switch (action?.kind) {
+        case 'wait':
+          await this.#wait(action.milliseconds)
+          break
+        case 'split':
+          this.#split = action.bytes
+          break
+        case 'headers':
+        case 'frame':
+          await this.sendFrame(action)
+          break
+        case 'end':
+          return this.#finish()
+        case 'reset':
+          this.destroy(systemError(action.code))
+          return
+        case 'stall':
+          return
+        default:
+          throw new InvalidArgumentError('a step must be a string, bytes or an action of mockWire')
+      }
     }
   }
 
