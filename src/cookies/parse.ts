@@ -26,7 +26,7 @@ interface Attribute {
 export const ATTRIBUTES: ReadonlyMap<string, Attribute> = new Map<string, Attribute>([
   ['expires', { field: 'expires', read: parseCookieDate }],
   ['max-age', { field: 'maxAge', read: (value) => (INTEGER.test(value) ? Number(value) : null) }],
-  ['domain', { field: 'domain', read: (value) => lowerCaseAscii(value.replace(/^\./, '')) }],
+  ['domain', { field: 'domain', read: readDomain }],
   ['path', { field: 'path', read: (value, defaultPath) => (value.startsWith('/') ? value : defaultPath) }],
   ['secure', { field: 'secure', read: () => true }],
   ['httponly', { field: 'httpOnly', read: () => true }],
@@ -82,6 +82,6 @@ function readSameSite(value: string): Cookie['sameSite'] | null {
 }
 
 /** ASCII only: full case mapping turns U+212A, the Kelvin sign, into a `k`, and one domain into another. */
-function lowerCaseAscii(text: string): string {
-  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+function readDomain(value: string): string {
+  return value.replace(/^\./, '').replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }

@@ -164,14 +164,11 @@ function refusal(reason: Reason, { hostname, port }: Host, address: string | nul
 /** A port as the runtime reads it, also in the form `0x50`. */
 function hostOf(hostname: string, port: string | number): Host {
   const address = ipBytes(withoutZone(hostname))
-  const name = address === null ? withoutLastDots(asciiOf(hostname).toLowerCase()) : null
+  // The resolver of the runtime converts names that are not ASCII: `ⓔvil.test` is `evil.test`. What is not a
+  // name in any form is converted to an empty text.
+  const ascii = (/\P{ASCII}/u.test(hostname) && domainToASCII(hostname)) || hostname
+  const name = address === null ? withoutLastDots(ascii.toLowerCase()) : null
   return { hostname, name, address, port: Number(port) }
-}
-
-/** The resolver of the runtime converts names that are not ASCII: `ⓔvil.test` is `evil.test`. */
-function asciiOf(hostname: string): string {
-  // Empty for what is not a name in any form.
-  return (/\P{ASCII}/u.test(hostname) && domainToASCII(hostname)) || hostname
 }
 
 /** The name may be a stranger's: a regular expression would need quadratic time for many dots. */
