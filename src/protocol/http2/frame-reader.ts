@@ -5,6 +5,7 @@
  * in place when they lie in one read, else joined in a buffer of at most `maxFrameSize`.
  */
 import { NO_BYTES } from '../../base/bytes/empty.ts'
+import { CarriedBytes } from '../carried-bytes.ts'
 import {
   CONTINUATION,
   DATA,
@@ -53,6 +54,9 @@ export interface FrameHandler {
   onConnectionFault(code: number, message: string): void
 }
 
+/** Memory of the beginning of a frame up to this size is kept for the next one. */
+const MOST_KEPT_BYTES = 1024
+
 /** By type. */
 const NAMES: readonly string[] =
   'DATA HEADERS PRIORITY RST_STREAM SETTINGS PUSH_PROMISE PING GOAWAY WINDOW_UPDATE CONTINUATION'.split(' ')
@@ -80,16 +84,15 @@ export class FrameReader {
   readonly #handler: FrameHandler
   readonly #maxFrameSize: number
   #at: Place = 'header'
-  readonly #header = Buffer.alloc(FRAME_HEADER_BYTES)
-  #headerHave = 0
+  /** The beginning of a header or payload that did not come at once. */
+  readonly #carry = new CarriedBytes(MOST_KEPT_BYTES)
   #type = 0
   #flags = 0
   #streamId = 0
   #length = 0
-  /** Bytes left of the present part: data, payload, or skipped bytes. */
+  /** Bytes left of the present part: data, or skipped bytes. */
   #left = 0
   #padding = 0
-  #payload: Buffer = NO_BYTES
 
   constructor(handler: FrameHandler, maxFrameSize: number) {
     this.#handler = handler
@@ -101,7 +104,7 @@ export class FrameReader {
     while (position < end && !this.#handler.isStopped) {
       switch (this.#at) {
         case 'header':
-          position = this.#readHeader(buf, position, end)
+          position = this.#readWhole(FRAME_HEADER_BYTES, buf, position, end)
           break
         case 'pad-length':
           this.#startPaddedData(buf[position]!)
@@ -114,7 +117,7 @@ export class FrameReader {
           position = this.#skip(position, end)
           break
         case 'payload':
-          position = this.#readPayload(buf, position, end)
+          position = this.#readWhole(this.#length, buf, position, end)
           break
         default:
           return
@@ -122,19 +125,26 @@ export class FrameReader {
     }
   }
 
-  #readHeader(buf: Buffer, position: number, end: number): number {
-    if (this.#headerHave === 0 && end - position >= FRAME_HEADER_BYTES) {
-      this.#begin(buf, position)
-      return position + FRAME_HEADER_BYTES
+  /** A header or a payload of this length. */
+  #readWhole(length: number, buf: Buffer, position: number, end: number): number {
+    const carry = this.#carry
+    const taken = Math.min(length - carry.length, end - position)
+    if (taken === length) {
+      this.#onWhole(buf, position)
+      return position + length
     }
-    const taken = Math.min(FRAME_HEADER_BYTES - this.#headerHave, end - position)
-    buf.copy(this.#header, this.#headerHave, position, position + taken)
-    this.#headerHave += taken
-    if (this.#headerHave === FRAME_HEADER_BYTES) {
-      this.#headerHave = 0
-      this.#begin(this.#header, 0)
+    carry.append(buf, position, position + taken)
+    if (carry.length === length) {
+      const { bytes } = carry
+      carry.clear()
+      this.#onWhole(bytes, 0)
     }
     return position + taken
+  }
+
+  #onWhole(buf: Buffer, start: number): void {
+    if (this.#at === 'header') this.#begin(buf, start)
+    else this.#dispatch(buf, start)
   }
 
   #begin(buf: Buffer, at: number): void {
@@ -245,26 +255,6 @@ export class FrameReader {
   #beginPayload(): void {
     this.#at = 'payload'
     if (this.#length === 0) this.#dispatch(NO_BYTES, 0)
-  }
-
-  #readPayload(buf: Buffer, position: number, end: number): number {
-    const length = this.#length
-    if (this.#left === length) {
-      if (end - position >= length) {
-        this.#dispatch(buf, position)
-        return position + length
-      }
-      this.#payload = Buffer.allocUnsafe(length)
-    }
-    const taken = Math.min(this.#left, end - position)
-    buf.copy(this.#payload, length - this.#left, position, position + taken)
-    this.#left -= taken
-    if (this.#left === 0) {
-      const payload = this.#payload
-      this.#payload = NO_BYTES
-      this.#dispatch(payload, 0)
-    }
-    return position + taken
   }
 
   #dispatch(buf: Buffer, start: number): void {
