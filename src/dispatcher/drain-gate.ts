@@ -5,16 +5,8 @@
 export class DrainGate {
   /** `dispatch()` has returned false, and `drain` follows. */
   needsDrain = false
-  /** How many `dispatch()` calls we are in: a handler may make another one. */
-  #entered = 0
-
-  enter(): void {
-    this.#entered++
-  }
-
-  leave(): void {
-    this.#entered--
-  }
+  /** How many `dispatch()` calls are under way: a handler may make another one. */
+  entered = 0
 
   /** What `dispatch()` returns. */
   answer(hasRoom: boolean): boolean {
@@ -28,7 +20,7 @@ export class DrainGate {
    */
   check(hasRoom: boolean): 'no' | 'now' | 'later' {
     if (!this.needsDrain || !hasRoom) return 'no'
-    if (this.#entered > 0) return 'later'
+    if (this.entered > 0) return 'later'
     this.needsDrain = false
     return 'now'
   }

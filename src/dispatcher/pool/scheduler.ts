@@ -97,12 +97,12 @@ export class PoolScheduler extends RunLoop implements MemberOwner, WorkHost {
     }
     if (!work.settled) {
       this.#queue.push(work)
-      this.#gate.enter()
+      this.#gate.entered++
       try {
         work.announceQueued()
         this.run()
       } finally {
-        this.#gate.leave()
+        this.#gate.entered--
       }
     }
     return this.#gate.answer(this.#hasRoom())

@@ -155,12 +155,12 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
 
   #enqueue(request: Request, isNew: boolean): boolean {
     this.#queue.push(request)
-    this.#gate.enter()
+    this.#gate.entered++
     try {
       if (isNew) request.announceQueued()
       this.#runFor(request)
     } finally {
-      this.#gate.leave()
+      this.#gate.entered--
     }
     return this.#gate.answer(!this.#isBusy())
   }
