@@ -1,9 +1,9 @@
 /**
- * The controller that a handler steers its request with. The raw views are made when
- * they are read: most handlers never look at them.
+ * The controller that a handler steers its request with. The raw views are made when they are read: most
+ * handlers never look at them.
  */
 import type { Timings } from '../errors.ts'
-import type { HeaderBlock } from '../protocol/header-block.ts'
+import { HeaderBlock } from '../protocol/header-block.ts'
 import { permittedTrailers } from '../protocol/trailer-names.ts'
 import type { DispatchController } from './dispatch-handler.ts'
 
@@ -21,10 +21,9 @@ export class RequestController implements DispatchController {
   #aborted = false
   #reason: unknown = null
   #paused = false
-  #head: HeaderBlock | null = null
-  #trailers: HeaderBlock | null = null
-  #rawHeaders: Buffer[] | null = null
-  #rawTrailers: Buffer[] | null = null
+  /** As received, or the raw view of it once that was read. */
+  #head: HeaderBlock | Buffer[] | null = null
+  #trailers: HeaderBlock | Buffer[] | null = null
 
   constructor(request: Steerable) {
     this.#request = request
@@ -52,23 +51,21 @@ export class RequestController implements DispatchController {
   }
 
   get rawHeaders(): Buffer[] | null {
-    if (this.#rawHeaders === null && this.#head !== null) this.#rawHeaders = this.#head.toBuffers()
-    return this.#rawHeaders
+    if (this.#head instanceof HeaderBlock) this.#head = this.#head.toBuffers()
+    return this.#head
   }
 
   set rawHeaders(value: Buffer[] | null) {
-    this.#head = null
-    this.#rawHeaders = value
+    this.#head = value
   }
 
   get rawTrailers(): Buffer[] | null {
-    if (this.#rawTrailers === null && this.#trailers !== null) this.#rawTrailers = this.#trailers.toBuffers()
-    return this.#rawTrailers
+    if (this.#trailers instanceof HeaderBlock) this.#trailers = this.#trailers.toBuffers()
+    return this.#trailers
   }
 
   set rawTrailers(value: Buffer[] | null) {
-    this.#trailers = null
-    this.#rawTrailers = value
+    this.#trailers = value
   }
 
   abort(reason?: unknown): void {
@@ -91,16 +88,14 @@ export class RequestController implements DispatchController {
     this.#request.onResume()
   }
 
-  /** A head arrived; the raw view of an earlier one is stale. */
   acceptHead(head: HeaderBlock): void {
     this.#head = head
-    this.#rawHeaders = null
   }
 
   /** Returns those that a response may have. */
   acceptTrailers(received: HeaderBlock): HeaderBlock {
-    this.#trailers = permittedTrailers(received)
-    this.#rawTrailers = null
-    return this.#trailers
+    const trailers = permittedTrailers(received)
+    this.#trailers = trailers
+    return trailers
   }
 }

@@ -23,11 +23,6 @@ export interface RequestContext {
   readonly maxResponseSize: number
 }
 
-/** Whether it may be sent again, and whether others wait for its response head. */
-type Conduct = 0 | 1 | 2 | 3
-const IDEMPOTENT = 1
-const BLOCKING = 2
-
 export class RequestSpec {
   readonly method: string
   readonly path: string
@@ -36,7 +31,10 @@ export class RequestSpec {
   readonly #context: RequestContext
   readonly #fields: RequestFields
   readonly #overrides: RequestOverrides
-  readonly #conduct: Conduct
+  /** It may be sent again. */
+  readonly idempotent: boolean
+  /** Others wait for its response head. */
+  readonly blocking: boolean
   /** What a subscriber of a diagnostics channel was given as `headers`, and may have changed. */
   #headers: FieldValue[] | null = null
 
@@ -54,9 +52,8 @@ export class RequestSpec {
       }
       this.source = source
       this.path = withQuery(path, options.query)
-      const idempotent = isIdempotent(this.method, options.idempotent) ? IDEMPOTENT : 0
-      const blocking = (options.blocking ?? idempotent === 0) ? BLOCKING : 0
-      this.#conduct = (idempotent | blocking) as Conduct
+      this.idempotent = isIdempotent(this.method, options.idempotent)
+      this.blocking = Boolean(options.blocking ?? !this.idempotent)
       this.#fields = context.fields.read(options.headers)
       checkHandler(handler, this.takesOver)
     } catch (error) {
@@ -136,14 +133,6 @@ export class RequestSpec {
   /** Bytes for a string, otherwise what the caller gave; null for none. */
   get body(): unknown {
     return this.source.given
-  }
-
-  get idempotent(): boolean {
-    return (this.#conduct & IDEMPOTENT) !== 0
-  }
-
-  get blocking(): boolean {
-    return (this.#conduct & BLOCKING) !== 0
   }
 
   /** CONNECT and upgrades end HTTP on their connection. */
