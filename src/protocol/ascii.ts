@@ -3,6 +3,21 @@
  * Every string that goes to the wire and every byte of a head that comes from it is judged by these.
  */
 
+export const HTAB = 0x09
+export const LF = 0x0a
+export const CR = 0x0d
+export const SP = 0x20
+export const QUOTE = 0x22
+export const COMMA = 0x2c
+export const DOT = 0x2e
+export const ZERO = 0x30
+export const NINE = 0x39
+export const COLON = 0x3a
+export const SEMICOLON = 0x3b
+export const EQUALS = 0x3d
+export const BACKSLASH = 0x5c
+export const DELETE = 0x7f
+
 const TOKEN_CHARACTERS = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 function byteTable(includes: (byte: number) => boolean): Uint8Array {
@@ -18,7 +33,7 @@ export const TOKEN_BYTE: Uint8Array = byteTable((byte) =>
 
 /** 1 for a byte of a field value: HTAB, SP, VCHAR, obs-text (RFC 9110 §5.5). */
 export const FIELD_VALUE_BYTE: Uint8Array = byteTable(
-  (byte) => byte === 0x09 || (byte >= 0x20 && byte !== 0x7f),
+  (byte) => byte === HTAB || (byte >= SP && byte !== DELETE),
 )
 
 /** The value of a hexadecimal digit, 255 for any other byte. */

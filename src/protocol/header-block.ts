@@ -2,6 +2,7 @@
  * Fields received from a peer, in wire order. The three public views (object, flat strings, flat Buffers)
  * are made on demand: most callers look at one of them, many at none.
  */
+import { HTAB, SP } from './ascii.ts'
 import { lowerCaseName } from './header-names.ts'
 
 /** Header fields as a plain object: lower-case names, one string, or an array when a name came repeatedly. */
@@ -55,7 +56,10 @@ export class HeaderBlock {
       return first
     }
     const object: HeaderObject = {}
-    this.copyInto(object)
+    const list = this.#list ?? this.flat
+    for (let i = this.#from; i < list.length; i += 2) {
+      addField(object, lowerCaseName(list[i]!), list[i + 1]!)
+    }
     return object
   }
 
@@ -66,13 +70,6 @@ export class HeaderBlock {
     const model = this.toObject()
     // An array would be the same one in every copy.
     if (Object.values(model).every((value) => typeof value === 'string')) this.#model = model
-  }
-
-  copyInto(object: HeaderObject): void {
-    const list = this.#list ?? this.flat
-    for (let i = this.#from; i < list.length; i += 2) {
-      addField(object, lowerCaseName(list[i]!), list[i + 1]!)
-    }
   }
 
   toBuffers(): Buffer[] {
@@ -98,7 +95,7 @@ function fieldsOf(text: string, from: number): string[] {
 
 /** RFC 9110 §5.6.3: what may surround a value. */
 function isSpace(code: number): boolean {
-  return code === 0x20 || code === 0x09
+  return code === SP || code === HTAB
 }
 
 /** Text as bytes, in memory that holds nothing else. */

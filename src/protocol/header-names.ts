@@ -71,10 +71,7 @@ export function lowerCaseName(name: string): string {
 
 /** Whether a field may have this name; for a remembered name faster than looking at each character. */
 export function isFieldName(name: string): boolean {
-  const length = name.length
-  if (length === 0 || length > MAX_REMEMBERED_LENGTH) return isToken(name)
-  const place = placeOfName(name)
-  return names[place] === name ? tokens[place] === 1 : isToken(name)
+  return lowerCaseToken(name) !== ''
 }
 
 /** The lower-case spelling of a name that a field may have; '' for any other. */

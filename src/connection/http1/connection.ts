@@ -275,7 +275,7 @@ export class Http1Connection
 
   #execute(bytes: Buffer, length: number): void {
     const parser = this.#parser
-    this.#exchange.beginRead(now())
+    this.#exchange.readAt = now()
     const consumed = parser.execute(bytes, 0, length)
     this.#exchange.endRead()
     if (this.#sender.isClogged && !this.isOver) this.#deadline.arm(LONGEST_UNSENT)

@@ -8,9 +8,10 @@ import type { Deadline } from '../../base/loop/deadline.ts'
 import type { ProtocolFailure } from '../../protocol/failure.ts'
 import { HeaderBlock } from '../../protocol/header-block.ts'
 import { peerFailure, TOO_MANY_INTERIM } from '../../protocol/http1/failures.ts'
+import type { ParsedHead } from '../../protocol/http1/head-parser.ts'
 import { idleTime } from '../../protocol/http1/idle-time.ts'
 import { INTERIM_WINDOW_MS, MAX_INTERIM_HEADS } from '../../protocol/http1/limits.ts'
-import type { ResponseHead, ResponseSink } from '../../protocol/http1/response-sink.ts'
+import type { ResponseSink } from '../../protocol/http1/response-sink.ts'
 import { type EndReason, endReason } from '../../request/end-reason.ts'
 import type { Request } from '../../request/request.ts'
 import type { ConnectionSettings } from '../connection.ts'
@@ -43,9 +44,11 @@ export class Http1Exchange extends Exchange implements ResponseSink {
   readonly #host: Http1ExchangeHost
   /** Requests that were written and not answered, in the order of their responses. */
   readonly #pipeline: RingQueue<Request>
-  #head: ResponseHead | null = null
+  #head: ParsedHead | null = null
+  /** Others may follow the present response. */
+  #keepsAlive = true
   /** The time of the present read. */
-  #readAt = 0
+  readAt = 0
   /** How the present read has changed what the time limit is for. */
   #awaiting: 'same' | 'head' | 'body' | 'nothing' = 'same'
   /** Interim responses to the present request since `#interimsSince`. */
@@ -68,7 +71,7 @@ export class Http1Exchange extends Exchange implements ResponseSink {
   }
 
   /** The head of the response with which HTTP ends on the connection. */
-  get upgradeHead(): ResponseHead {
+  get upgradeHead(): ParsedHead {
     return this.#head!
   }
 
@@ -78,10 +81,6 @@ export class Http1Exchange extends Exchange implements ResponseSink {
     this.awaitHead(request, at)
   }
 
-  beginRead(at: number): void {
-    this.#readAt = at
-  }
-
   /** Once for all that came with a read: most responses begin and end within one. */
   endRead(): void {
     const awaiting = this.#awaiting
@@ -89,8 +88,8 @@ export class Http1Exchange extends Exchange implements ResponseSink {
     this.#awaiting = 'same'
     if (awaiting === 'same' || this.#host.isOver) return
     if (request === null || awaiting === 'nothing') this.deadline.disarm()
-    else if (awaiting === 'head') this.awaitHead(request, this.#readAt)
-    else this.awaitBody(request, this.#readAt)
+    else if (awaiting === 'head') this.awaitHead(request, this.readAt)
+    else this.awaitBody(request, this.readAt)
   }
 
   /** The consumer goes on. Its time may have run out unnoticed while it paused. */
@@ -99,10 +98,10 @@ export class Http1Exchange extends Exchange implements ResponseSink {
   }
 
   onMessageBegin(): void {
-    this.#pipeline.peek()!.onResponseStarted(this.#readAt)
+    this.#pipeline.peek()!.onResponseStarted(this.readAt)
   }
 
-  onInformational(head: ResponseHead): void {
+  onInformational(head: ParsedHead): void {
     const request = this.#pipeline.peek()!
     if (!this.#countInterim()) {
       const message = `more than ${MAX_INTERIM_HEADS} interim responses to one request within ${INTERIM_WINDOW_MS / 1000} s`
@@ -116,18 +115,19 @@ export class Http1Exchange extends Exchange implements ResponseSink {
   }
 
   #countInterim(): boolean {
-    if (this.#interims === 0 || this.#readAt - this.#interimsSince >= INTERIM_WINDOW_MS) {
+    if (this.#interims === 0 || this.readAt - this.#interimsSince >= INTERIM_WINDOW_MS) {
       this.#interims = 0
-      this.#interimsSince = this.#readAt
+      this.#interimsSince = this.readAt
     }
     this.#interims++
     return this.#interims <= MAX_INTERIM_HEADS
   }
 
-  onHead(head: ResponseHead): void {
+  onHead(head: ParsedHead, keepsAlive: boolean): void {
     const request = this.#pipeline.peek()!
     if (request.settled) return
     this.#head = head
+    this.#keepsAlive = keepsAlive
     this.#interims = 0
     this.beginBody()
     this.#awaiting = 'body'
@@ -156,12 +156,12 @@ export class Http1Exchange extends Exchange implements ResponseSink {
     if (request.settled || head === null) return
     this.#head = null
     this.#awaiting = this.#pipeline.size === 0 ? 'nothing' : 'head'
-    this.idleTime = idleTime(head.keepAliveHint, this.settings)
-    const keepsAlive = head.keepAlive && this.idleTime > 0
-    this.#host.onResponseEnd(request, keepsAlive, trailers ?? HeaderBlock.EMPTY, this.#readAt)
+    this.idleTime = idleTime(head.framing.keepAliveHint, this.settings)
+    const keepsAlive = this.#keepsAlive && this.idleTime > 0
+    this.#host.onResponseEnd(request, keepsAlive, trailers ?? HeaderBlock.EMPTY, this.readAt)
   }
 
-  onUpgrade(head: ResponseHead): void {
+  onUpgrade(head: ParsedHead): void {
     this.#head = head
   }
 

@@ -3,6 +3,7 @@
  * Lines are found in the bytes, and only the values that count become strings. It never throws for what
  * comes: an event over the limit goes to the sink as a failure, and nothing after it.
  */
+import { COLON, LF, SP } from '../ascii.ts'
 import { CarriedBytes } from '../carried-bytes.ts'
 import type { ProtocolFailure } from '../failure.ts'
 import { EVENT_TOO_LARGE, type EventLimits } from './limits.ts'
@@ -17,10 +18,6 @@ export interface EventSink {
   onComment?(text: string): void
   onFailure(failure: ProtocolFailure): void
 }
-
-const LF = 0x0a
-const SPACE = 0x20
-const COLON = 0x3a
 
 const DATA = Buffer.from('data')
 const EVENT = Buffer.from('event')
@@ -245,5 +242,5 @@ function valueStart(name: Buffer, bytes: Buffer, start: number, end: number): nu
 }
 
 function afterSpace(bytes: Buffer, start: number, end: number): number {
-  return start < end && bytes[start] === SPACE ? start + 1 : start
+  return start < end && bytes[start] === SP ? start + 1 : start
 }

@@ -3,7 +3,19 @@
  * length; the response parser hands it out and reads the trailers. Extensions are checked against their
  * grammar and dropped, since their meaning is private to the two ends.
  */
-import { HEX_VALUE, TOKEN_BYTE } from '../ascii.ts'
+import {
+  BACKSLASH,
+  CR,
+  DELETE,
+  EQUALS,
+  HEX_VALUE,
+  HTAB,
+  LF,
+  QUOTE,
+  SEMICOLON,
+  SP,
+  TOKEN_BYTE,
+} from '../ascii.ts'
 import type { ProtocolFailure } from '../failure.ts'
 import {
   HPE_CHUNK_EXTENSIONS_OVERFLOW,
@@ -13,16 +25,6 @@ import {
   peerFailure,
 } from './failures.ts'
 import { MAX_CHUNK_EXTENSION_BYTES, MAX_CHUNK_SIZE_DIGITS } from './limits.ts'
-
-const HTAB = 0x09
-const LF = 0x0a
-const CR = 0x0d
-const SP = 0x20
-const QUOTE = 0x22
-const SEMICOLON = 0x3b
-const EQUALS = 0x3d
-const BACKSLASH = 0x5c
-const DELETE = 0x7f
 
 // Places in the grammar. The last three end a call of `advance`.
 const SIZE = 0

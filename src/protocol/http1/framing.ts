@@ -4,18 +4,12 @@
  * or of sinks. Where RFC 9112 lets a recipient repair a doubtful length, this one refuses: a length that two
  * parties can read differently is how responses are smuggled.
  */
-import { equalsIgnoringCase } from '../ascii.ts'
+import { COMMA, equalsIgnoringCase, HTAB, NINE, SP, ZERO } from '../ascii.ts'
 import {
   HPE_INVALID_CONTENT_LENGTH,
   HPE_INVALID_TRANSFER_ENCODING,
   HPE_UNEXPECTED_CONTENT_LENGTH,
 } from './failures.ts'
-
-const SP = 0x20
-const HTAB = 0x09
-const COMMA = 0x2c
-const ZERO = 0x30
-const NINE = 0x39
 
 const TIMEOUT_PARAMETER = 'timeout='
 
@@ -44,8 +38,8 @@ export class FramingFields {
   connectionKeepAlive = false
   connectionUpgrade = false
   upgrade = false
-  /** Seconds of the `keep-alive: timeout=` hint, or -1. */
-  keepAliveHint = -1
+  /** Seconds of the `keep-alive: timeout=` hint. */
+  keepAliveHint: number | null = null
   /** `chunked` follows itself: one coding, announced twice. */
   repeatsChunked = false
   /** The last transfer coding named so far. */
@@ -113,7 +107,7 @@ export class FramingFields {
 
   /** The first `timeout=<digits>` counts, whatever surrounds it: servers write `timeout=5s` and worse. */
   #addKeepAlive(bytes: Buffer, start: number, end: number): void {
-    if (this.keepAliveHint !== -1) return
+    if (this.keepAliveHint !== null) return
     const width = TIMEOUT_PARAMETER.length
     for (let at = start; at + width < end; at++) {
       if (!isDigit(bytes[at + width]!) || !equalsIgnoringCase(bytes, at, at + width, TIMEOUT_PARAMETER))

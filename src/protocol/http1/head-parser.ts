@@ -11,7 +11,7 @@
  * resumes where it stopped, so feeding single bytes costs the same as feeding all at once. Every verdict
  * falls at a fixed byte of the stream, however that stream was cut.
  */
-import { TOKEN_BYTE } from '../ascii.ts'
+import { COLON, CR, DELETE, HTAB, LF, SP, TOKEN_BYTE } from '../ascii.ts'
 import { CarriedBytes } from '../carried-bytes.ts'
 import type { ProtocolFailure } from '../failure.ts'
 import { HeadMemory } from '../head-memory.ts'
@@ -29,13 +29,6 @@ import { FieldSpans } from './field-spans.ts'
 import { FramingFields, framingReason } from './framing.ts'
 import { type Http1Limits, MAX_FIELDS, maxHeadBytes } from './limits.ts'
 import { REASON_START, StatusLine } from './status-line.ts'
-
-const HTAB = 0x09
-const LF = 0x0a
-const CR = 0x0d
-const SP = 0x20
-const COLON = 0x3a
-const DELETE = 0x7f
 
 // Places in the grammar. DONE and FAILED are final.
 const STATUS_LINE = 0

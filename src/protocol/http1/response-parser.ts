@@ -9,6 +9,7 @@
 import { NO_BYTES } from '../../base/bytes/empty.ts'
 import { RingQueue } from '../../base/collection/ring-queue.ts'
 import { invariant } from '../../base/error/invariant.ts'
+import { CR, LF } from '../ascii.ts'
 import type { ProtocolFailure } from '../failure.ts'
 import type { HeaderBlock } from '../header-block.ts'
 import { ChunkedDecoder } from './chunked.ts'
@@ -28,7 +29,7 @@ import { type Body, keepsAlive, type RequestKind, requestKind, responseFraming }
 import type { HeadParser, ParsedHead } from './head-parser.ts'
 import type { HeadParsers } from './head-parsers.ts'
 import { MAX_LEADING_EMPTY_LINES } from './limits.ts'
-import { type ResponseSink, responseHead } from './response-sink.ts'
+import type { ResponseSink } from './response-sink.ts'
 
 /**
  * - `more`: waiting for bytes
@@ -36,9 +37,6 @@ import { type ResponseSink, responseHead } from './response-sink.ts'
  * - `upgraded`, `failed`, `ended` (EOF or `stop()`): no more bytes are read
  */
 export type ParseStatus = 'more' | 'paused' | 'upgraded' | 'failed' | 'ended'
-
-const LF = 0x0a
-const CR = 0x0d
 
 // Phases of a connection. From UPGRADED on no more bytes are read.
 const BETWEEN = 0
@@ -231,10 +229,9 @@ export class ResponseParser {
     return at
   }
 
-  #finishHead(parsed: ParsedHead, at: number): void {
-    const framing = responseFraming(this.#expected.peek()!, parsed.status, parsed.framing)
-    this.#keepAlive = keepsAlive(parsed.version, framing, parsed.framing)
-    const head = responseHead(parsed, framing, this.#keepAlive)
+  #finishHead(head: ParsedHead, at: number): void {
+    const framing = responseFraming(this.#expected.peek()!, head.status, head.framing)
+    this.#keepAlive = keepsAlive(head.version, framing, head.framing)
     switch (framing) {
       case 'tunnel':
         this.#expected.shift()
@@ -253,9 +250,9 @@ export class ResponseParser {
         this.#chunked.begin()
     }
     this.#trailers = null
-    this.#bodyLeft = parsed.framing.contentLength
+    this.#bodyLeft = head.framing.contentLength
     this.#phase = BODY_PHASE[framing]
-    this.#sink.onHead(head)
+    this.#sink.onHead(head, this.#keepAlive, framing)
   }
 
   #readCounted(bytes: Buffer, start: number, end: number): number {

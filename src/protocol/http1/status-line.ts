@@ -2,7 +2,7 @@
  * Status lines (RFC 9112 §4), byte by byte and strictly: `HTTP/1.1 200 reason` and CRLF, where the reason and
  * the space before it may be missing. Positions count from the first byte of the head.
  */
-import { FIELD_VALUE_BYTE } from '../ascii.ts'
+import { CR, DOT, FIELD_VALUE_BYTE, LF, SP, ZERO } from '../ascii.ts'
 import type { ProtocolFailure } from '../failure.ts'
 import {
   HPE_CR_EXPECTED,
@@ -12,12 +12,6 @@ import {
   HPE_STRICT,
   peerFailure,
 } from './failures.ts'
-
-const LF = 0x0a
-const CR = 0x0d
-const SP = 0x20
-const DOT = 0x2e
-const ZERO = 0x30
 
 /** `HTTP/1.1 200`, of fixed width; the reason follows the next byte. */
 const STATUS_CODE_END = 12

@@ -2,7 +2,7 @@
  * HTTP messages as HTTP/2 carries them (RFC 9113 §8, RFC 8441): which fields a response may have, and the
  * field list of a request. Pure functions over flat name/value lists; knows no streams.
  */
-import { isFieldValue } from '../ascii.ts'
+import { HTAB, isFieldValue, SP } from '../ascii.ts'
 import type { ProtocolFailure } from '../failure.ts'
 import type { FieldValue, HeaderList } from '../header-list.ts'
 import { lowerCaseName } from '../header-names.ts'
@@ -40,7 +40,7 @@ function isPadded(value: string): boolean {
   if (value.length === 0) return false
   const first = value.charCodeAt(0)
   const last = value.charCodeAt(value.length - 1)
-  return first === 0x20 || first === 0x09 || last === 0x20 || last === 0x09
+  return first === SP || first === HTAB || last === SP || last === HTAB
 }
 
 /** What makes the fields from index `from` on malformed (RFC 9113 §8.2), or null. */

@@ -10,7 +10,7 @@ import {
   STATUS_LINE_ALLOWANCE,
 } from '../../../src/protocol/http1/limits.ts'
 import { ResponseParser } from '../../../src/protocol/http1/response-parser.ts'
-import type { ResponseHead } from '../../../src/protocol/http1/response-sink.ts'
+import type { ParsedHead } from '../../../src/protocol/http1/head-parser.ts'
 import { Recorder, singleBytes, transcript } from './transcript.ts'
 
 const GET = { requests: ['GET'] }
@@ -83,7 +83,7 @@ describe('limits of a head', () => {
 
   it('does not remember names longer than any honest one, but delivers them', () => {
     const name = `x-${'long-'.repeat(40)}`
-    const heads: ResponseHead[] = []
+    const heads: ParsedHead[] = []
     const sink = new Recorder()
     sink.onHead = (head) => heads.push(head)
     const parser = new ResponseParser(sink, new HeadParsers({ maxHeaderSize: 16_384 }))

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { InternalError } from '../../../src/base/error/invariant.ts'
+import type { ParsedHead } from '../../../src/protocol/http1/head-parser.ts'
 import { HeadParsers } from '../../../src/protocol/http1/head-parsers.ts'
 import { ResponseParser } from '../../../src/protocol/http1/response-parser.ts'
-import type { ResponseHead } from '../../../src/protocol/http1/response-sink.ts'
 import { type Callback, Recorder } from './transcript.ts'
 
 /** Reactions inside chosen callbacks. */
@@ -314,7 +314,7 @@ describe('ResponseParser: what a connection can ask', () => {
   })
 
   it('hands out head values that have nothing to do with the next response', () => {
-    const heads: ResponseHead[] = []
+    const heads: ParsedHead[] = []
     const sink = new Recorder()
     sink.onHead = (head) => heads.push(head)
     const parser = new ResponseParser(sink, new HeadParsers({ maxHeaderSize: 16_384 }))
@@ -325,9 +325,9 @@ describe('ResponseParser: what a connection can ask', () => {
     slab.fill('x')
     feed(parser, `HTTP/1.1 404 Other\r\na: second\r\nkeep-alive: timeout=3\r\ncontent-length: 0\r\n\r\n`)
     assert.deepEqual(heads[0]?.fields.toObject(), { a: 'first', 'content-length': '0' })
-    assert.equal(heads[0]?.keepAliveHint, null)
+    assert.equal(heads[0]?.framing.keepAliveHint, null)
     assert.equal(heads[1]?.reason, 'Other')
-    assert.equal(heads[1]?.keepAliveHint, 3)
+    assert.equal(heads[1]?.framing.keepAliveHint, 3)
     assert.deepEqual(heads[1]?.fields.flat.slice(0, 2), ['a', 'second'])
   })
 })
@@ -335,7 +335,7 @@ describe('ResponseParser: what a connection can ask', () => {
 describe('ResponseParser: a head that comes again', () => {
   it('is not put together again, and its fields are handed out anew', () => {
     const { sink, parser } = setUp()
-    const heads: ResponseHead[] = []
+    const heads: ParsedHead[] = []
     sink.onHead = (head) => heads.push(head)
     for (let i = 0; i < 3; i++) {
       parser.expect('GET', false)
@@ -350,7 +350,7 @@ describe('ResponseParser: a head that comes again', () => {
 
   it('is recognised again after many that all differ, of which most were not compared', () => {
     const { sink, parser } = setUp()
-    const heads: ResponseHead[] = []
+    const heads: ParsedHead[] = []
     sink.onHead = (head) => heads.push(head)
     for (let i = 0; i < 300; i++) {
       parser.expect('GET', false)
@@ -359,10 +359,10 @@ describe('ResponseParser: a head that comes again', () => {
         `${OK}X: ${i < 100 ? i : 'y'}\r\ncontent-length: 0\r\n${i % 2 ? 'Keep-Alive: timeout=9\r\n' : ''}\r\n`,
       )
     }
-    for (const [i, { fields, keepAliveHint }] of heads.slice(0, 200).entries()) {
+    for (const [i, { fields, framing }] of heads.slice(0, 200).entries()) {
       assert.equal(fields.toObject()['x'], i < 100 ? `${i}` : 'y')
       assert.equal(fields.flat[0], 'X')
-      assert.equal(keepAliveHint, i % 2 ? 9 : null)
+      assert.equal(framing.keepAliveHint, i % 2 ? 9 : null)
     }
     for (let i = 0; i < 200; i++) {
       parser.expect('GET', false)
@@ -373,8 +373,8 @@ describe('ResponseParser: a head that comes again', () => {
 
   it('is another one from its first byte that differs', () => {
     const { sink, parser } = setUp()
-    const lengths: (number | null)[] = []
-    sink.onHead = (head) => lengths.push(head.contentLength)
+    const lengths: number[] = []
+    sink.onHead = (head) => lengths.push(head.framing.contentLength)
     for (const length of [1, 1, 2, 1, 10]) {
       parser.expect('GET', false)
       feed(parser, `${OK}content-length: ${length}\r\n\r\n${'x'.repeat(length)}`)

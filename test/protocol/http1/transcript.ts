@@ -3,9 +3,11 @@
  * body are joined, so that the same bytes give the same transcript however they were cut.
  */
 import type { HeaderBlock } from '../../../src/protocol/header-block.ts'
+import { type Framing, keepsAlive } from '../../../src/protocol/http1/framing.ts'
+import type { ParsedHead } from '../../../src/protocol/http1/head-parser.ts'
 import { HeadParsers } from '../../../src/protocol/http1/head-parsers.ts'
 import { ResponseParser } from '../../../src/protocol/http1/response-parser.ts'
-import type { ResponseHead, ResponseSink } from '../../../src/protocol/http1/response-sink.ts'
+import type { ResponseSink } from '../../../src/protocol/http1/response-sink.ts'
 
 export interface Conversation {
   /** `GET`, `HEAD`, `CONNECT`, `GET upgrade` …, in the order written. */
@@ -28,13 +30,13 @@ export class Recorder implements ResponseSink {
     this.react('begin')
   }
 
-  onInformational(head: ResponseHead): void {
-    this.#noteHead('informational', head)
+  onInformational(head: ParsedHead): void {
+    this.#noteHead('informational', head, 'interim')
     this.react('informational')
   }
 
-  onHead(head: ResponseHead): void {
-    this.#noteHead('head', head)
+  onHead(head: ParsedHead, isKeptAlive: boolean, body: Framing): void {
+    this.#noteHead('head', head, body, isKeptAlive)
     this.react('head')
   }
 
@@ -50,8 +52,8 @@ export class Recorder implements ResponseSink {
     this.react('end')
   }
 
-  onUpgrade(head: ResponseHead): void {
-    this.#noteHead('upgrade', head)
+  onUpgrade(head: ParsedHead): void {
+    this.#noteHead('upgrade', head, 'tunnel')
     this.react('upgrade')
   }
 
@@ -67,14 +69,19 @@ export class Recorder implements ResponseSink {
     this.flush().push(line)
   }
 
-  #noteHead(kind: string, head: ResponseHead): void {
-    let line = `${kind} ${head.status} ${JSON.stringify(head.reason)}`
-    if (head.contentLength !== null) line += ` length=${head.contentLength}`
-    if (head.untilClose) line += ' until-close'
-    line += head.keepAlive ? ' keep-alive' : ' close'
-    if (head.keepAliveHint !== null) line += ` hint=${head.keepAliveHint}`
+  #noteHead(
+    kind: string,
+    { version, status, reason, framing, fields }: ParsedHead,
+    body: Framing,
+    isKeptAlive = keepsAlive(version, body, framing),
+  ): void {
+    let line = `${kind} ${status} ${JSON.stringify(reason)}`
+    if (framing.contentLength !== -1) line += ` length=${framing.contentLength}`
+    if (body === 'until-close') line += ' until-close'
+    line += isKeptAlive ? ' keep-alive' : ' close'
+    if (framing.keepAliveHint !== null) line += ` hint=${framing.keepAliveHint}`
     this.#note(line)
-    this.#noteFields('field', head.fields)
+    this.#noteFields('field', fields)
   }
 
   #noteFields(kind: string, fields: HeaderBlock): void {
