@@ -4,7 +4,6 @@
  */
 import { DEFAULT_TABLE_SIZE, DynamicTable, ENTRY_OVERHEAD } from './dynamic-table.ts'
 import { huffmanDecode, maxDecodedLength } from './huffman.ts'
-import { INTEGER_TOO_LARGE, IntegerReader } from './integer.ts'
 import { LiteralCache, MAX_CACHED_OCTETS } from './literal-cache.ts'
 import { STATIC_ENTRIES, STATIC_NAMES, STATIC_VALUES } from './static-table.ts'
 
@@ -40,6 +39,15 @@ export const UNREPEATABLE = -1
 /** Nothing must be signalled before the next field. */
 const NO_UPDATE_DUE = -1
 
+/**
+ * The largest integer taken from a peer: no index, length or table size that we can honour comes near it, and
+ * it keeps all arithmetic in small integers (RFC 7541 §5.1 asks for such a limit).
+ */
+const MAX_INTEGER = 0x7fff_ffff
+
+/** Octets after the prefix of an integer: five carry 35 bits. More could only pad with zeros, without end. */
+const MAX_CONTINUATION = 5
+
 /** Huffman strings that decode to no more than this share one scratch buffer. */
 const SCRATCH_OCTETS = 4096
 
@@ -49,7 +57,6 @@ export class HpackDecoder {
   readonly #table: DynamicTable
   readonly #maxListSize: number
   readonly #maxFields: number
-  readonly #integers: IntegerReader = new IntegerReader()
   readonly #literals: LiteralCache = new LiteralCache()
   /** The largest table size that the peer may choose. */
   #maxTableSize: number
@@ -201,16 +208,22 @@ export class HpackDecoder {
     return true
   }
 
-  /** The integer whose prefix has just been read, or a negative number with `message` set. */
+  /** The integer whose prefix has just been read (RFC 7541 §5.1), or a negative number with `message` set. */
   #readInteger(buf: Buffer, end: number, prefix: number, prefixMax: number): number {
     if (prefix < prefixMax) return prefix
-    const value = this.#integers.read(buf, this.#position, end, prefixMax)
-    if (value < 0) {
-      this.message = value === INTEGER_TOO_LARGE ? 'integer too large' : 'block ends within an integer'
-    } else {
-      this.#position = this.#integers.position
+    let value = prefixMax
+    const limit = this.#position + MAX_CONTINUATION
+    for (let factor = 1; this.#position < end; factor *= 128) {
+      const octet = buf[this.#position++]!
+      value += (octet & 0x7f) * factor
+      if (value > MAX_INTEGER || this.#position > limit) {
+        this.message = 'integer too large'
+        return -1
+      }
+      if (octet < 0x80) return value
     }
-    return value
+    this.message = 'block ends within an integer'
+    return -1
   }
 
   /** `index` is not past the end of the table. */
