@@ -18,6 +18,7 @@ import {
   PROTOCOL_ERROR,
   STREAM_CLOSED,
 } from './constants.ts'
+import { ReceiveWindow } from './flow-window.ts'
 import { FrameWriter } from './frame-writer.ts'
 import { MAX_CONTROL_BYTES_QUEUED } from './limits.ts'
 import { SendScheduler } from './send-scheduler.ts'
@@ -33,7 +34,7 @@ import {
   STREAM_FAULT_CLOSED,
   type StreamInput,
 } from './stream-state.ts'
-import { GrowingWindow, type GrowthOptions, WindowGrowth } from './window-growth.ts'
+import { type GrowthOptions, WindowGrowth } from './window-growth.ts'
 
 export interface EngineOptions {
   /** Receive window of a stream at its start. */
@@ -76,7 +77,7 @@ export class EngineState {
   readonly cancels: CancelLedger = new CancelLedger()
   readonly scheduler: SendScheduler
   readonly growth: WindowGrowth
-  readonly receiveWindow: GrowingWindow
+  readonly receiveWindow: ReceiveWindow
   /** The time of the present read, from the owner. */
   now = 0
   /** The highest stream id whose HEADERS have been handed to the transport. */
@@ -91,7 +92,7 @@ export class EngineState {
     this.scheduler = new SendScheduler(this.writer, this.encoder, this.remoteSettings, this.meter)
     this.growth = new WindowGrowth(this.initialWindowSize, options.growth ?? {})
     const connectionWindowSize = Math.min(options.connectionWindowSize, MAX_WINDOW)
-    this.receiveWindow = new GrowingWindow(connectionWindowSize, DEFAULT_WINDOW)
+    this.receiveWindow = new ReceiveWindow(connectionWindowSize, DEFAULT_WINDOW)
   }
 
   /** Nothing more is read, and only what `takeOutput` still returns is written. */

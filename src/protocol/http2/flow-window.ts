@@ -1,40 +1,14 @@
 /**
- * One flow-control window in either direction (RFC 9113 §5.2, §6.9): the arithmetic and when to announce.
- * Whether a window grows, and how far, is decided in `window-growth.ts`.
+ * A window for what the peer sends (RFC 9113 §5.2, §6.9): the arithmetic, when to announce, and whether it
+ * holds the peer back. Whether it grows, and how far, is decided in `window-growth.ts`.
  */
 import { invariant } from '../../base/error/invariant.ts'
-import { MAX_WINDOW } from './constants.ts'
 
 /**
  * A window is given back in parts of this share: four leave the peer three quarters of it at the worst, at
  * the price of one small frame for each 64 KiB of a 256 KiB window.
  */
 const ANNOUNCED_PARTS = 4
-
-/**
- * The bytes that we may still send. Below zero after the peer has lowered SETTINGS_INITIAL_WINDOW_SIZE
- * (§6.9.2).
- */
-export class SendWindow {
-  available: number
-
-  constructor(initial: number) {
-    this.available = initial
-  }
-
-  take(bytes: number): void {
-    invariant(bytes <= this.available, 'sent more than the window allows')
-    this.available -= bytes
-  }
-
-  /** False when the window would pass 2^31-1, which is the peer's error (§6.9.1). */
-  add(delta: number): boolean {
-    const sum = this.available + delta
-    if (sum > MAX_WINDOW) return false
-    this.available = sum
-    return true
-  }
-}
 
 /**
  * The bytes that the peer may still send. At all times: available + held (delivered, not yet released) + owed
@@ -44,6 +18,9 @@ export class ReceiveWindow {
   size: number
   available: number
   #owed: number
+  /** Start of the present span and the bytes that came in it; -1 before the first. */
+  #measuredFrom = -1
+  #measuredBytes = 0
 
   /** `announced` is the size that the peer assumes at first; it may differ from the wanted one. */
   constructor(size: number, announced: number) {
@@ -84,5 +61,27 @@ export class ReceiveWindow {
     this.#owed += size - this.size
     this.size = size
     return this.announce()
+  }
+
+  /**
+   * Counts arrivals, after `receive`, over spans of one round trip. True at the end of a span in which the
+   * peer sent at the pace that this window allows, while the consumer kept up: then the window holds the peer
+   * back.
+   */
+  limitsPeer(now: number, bytes: number, roundTrip: number): boolean {
+    if (this.#measuredFrom < 0) {
+      this.#measuredFrom = now
+      this.#measuredBytes = bytes
+      return false
+    }
+    const elapsed = now - this.#measuredFrom
+    if (elapsed < roundTrip) {
+      this.#measuredBytes += bytes
+      return false
+    }
+    const perRoundTrip = (this.#measuredBytes * roundTrip) / elapsed
+    this.#measuredFrom = now
+    this.#measuredBytes = bytes
+    return perRoundTrip * 2 >= this.size && (this.held - bytes) * 2 <= this.size
   }
 }

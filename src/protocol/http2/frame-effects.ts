@@ -168,20 +168,13 @@ export class FrameEffects implements FrameHandler, SettingsEffects {
     const state = this.#state
     if (!state.spend('idleWindowUpdates')) return
     if (streamId === 0) {
-      if (!state.scheduler.window.add(increment)) {
-        state.fail(FLOW_CONTROL_ERROR, 'connection window above 2^31-1')
-        return
-      }
-      state.scheduler.onConnectionWindow()
+      if (!state.scheduler.widen(increment)) state.fail(FLOW_CONTROL_ERROR, 'connection window above 2^31-1')
       return
     }
     const stream = state.admit(streamId, RECV_WINDOW_UPDATE)
     if (stream === null) return
-    if (stream.sendWindow.add(increment)) {
-      state.scheduler.consider(stream)
-      return
-    }
-    state.failStream(stream, FLOW_CONTROL_ERROR, 'stream window above 2^31-1', FLOW_CONTROL_ERROR)
+    if (stream.shiftSendWindow(increment)) state.scheduler.consider(stream)
+    else state.failStream(stream, FLOW_CONTROL_ERROR, 'stream window above 2^31-1', FLOW_CONTROL_ERROR)
   }
 
   onIgnored(): void {
@@ -210,7 +203,7 @@ export class FrameEffects implements FrameHandler, SettingsEffects {
     const scheduler = this.#state.scheduler
     let withinBounds = true
     for (const stream of this.#state.streams.all()) {
-      if (stream.sendWindow.add(delta)) scheduler.consider(stream)
+      if (stream.shiftSendWindow(delta)) scheduler.consider(stream)
       else withinBounds = false
     }
     return withinBounds

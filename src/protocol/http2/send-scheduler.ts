@@ -7,8 +7,7 @@
 import { LinkedList } from '../../base/collection/linked-list.ts'
 import type { HpackEncoder } from '../hpack/encoder.ts'
 import type { AbuseMeter } from './abuse-meter.ts'
-import { DEFAULT_WINDOW } from './constants.ts'
-import { SendWindow } from './flow-window.ts'
+import { DEFAULT_WINDOW, MAX_WINDOW } from './constants.ts'
 import type { FrameWriter } from './frame-writer.ts'
 import { MAX_DATA_PER_TAKE, MAX_SENT_FRAME, SEND_HIGH_WATER, USEFUL_DATA_BYTES } from './limits.ts'
 import type { RemoteSettings } from './settings.ts'
@@ -20,7 +19,7 @@ export class SendScheduler {
   readonly #encoder: HpackEncoder
   readonly #remote: RemoteSettings
   readonly #meter: AbuseMeter
-  readonly window: SendWindow = new SendWindow(DEFAULT_WINDOW)
+  #window = DEFAULT_WINDOW
   readonly #ready = new LinkedList<Stream>()
   /** Streams that could send if the connection's window were open. */
   readonly #waiting = new LinkedList<Stream>()
@@ -53,11 +52,14 @@ export class SendScheduler {
     stream.listedIn?.remove(stream)
   }
 
-  /** The connection's window has widened. */
-  onConnectionWindow(): void {
+  /** Widens the connection's window; false when it would pass 2^31-1, which is the peer's error (§6.9.1). */
+  widen(increment: number): boolean {
+    if (this.#window + increment > MAX_WINDOW) return false
+    this.#window += increment
     for (let stream = this.#waiting.shift(); stream !== null; stream = this.#waiting.shift()) {
       this.#ready.push(stream)
     }
+    return true
   }
 
   /** Writes all frames that can be sent now, up to MAX_DATA_PER_TAKE bytes of DATA. */
@@ -70,7 +72,7 @@ export class SendScheduler {
       if (!canSend(stream)) continue
       if (stream.queue.bytes === 0) {
         this.#sendEnd(stream)
-      } else if (this.window.available <= 0) {
+      } else if (this.#window <= 0) {
         this.#waiting.push(stream)
       } else {
         const length = this.#frameLength(stream)
@@ -87,14 +89,14 @@ export class SendScheduler {
 
   #frameLength(stream: Stream): number {
     const maxFrame = Math.min(this.#remote.maxFrameSize, MAX_SENT_FRAME)
-    return Math.min(stream.queue.bytes, maxFrame, stream.sendWindow.available, this.window.available)
+    return Math.min(stream.queue.bytes, maxFrame, stream.sendWindow, this.#window)
   }
 
   #sendData(stream: Stream, length: number): void {
     const queued = stream.queue.bytes
     const isLast = length === queued && stream.hasAllToSend && stream.trailers === null
-    stream.sendWindow.take(length)
-    this.window.take(length)
+    stream.sendWindow -= length
+    this.#window -= length
     this.#writer.dataHeader(stream.id, length, isLast)
     stream.queue.moveTo(this.#writer, length)
     if (length === queued || length >= USEFUL_DATA_BYTES) this.#meter.earnWindowUpdates()
@@ -129,5 +131,5 @@ export class SendScheduler {
 
 function canSend(stream: Stream): boolean {
   if (!stream.maySend) return false
-  return stream.queue.bytes > 0 ? stream.sendWindow.available > 0 : stream.hasAllToSend
+  return stream.queue.bytes > 0 ? stream.sendWindow > 0 : stream.hasAllToSend
 }

@@ -7,7 +7,8 @@
  * allocation each.
  */
 import type { Linked, LinkedList } from '../../base/collection/linked-list.ts'
-import { SendWindow } from './flow-window.ts'
+import { MAX_WINDOW } from './constants.ts'
+import { ReceiveWindow } from './flow-window.ts'
 import { NO_LENGTH } from './message.ts'
 import { SendQueue } from './send-queue.ts'
 import type { StreamSink } from './stream-sink.ts'
@@ -23,7 +24,6 @@ import {
   type StreamOutcome,
   type StreamState,
 } from './stream-state.ts'
-import { GrowingWindow } from './window-growth.ts'
 
 export class Stream implements Linked<Stream> {
   readonly id: number
@@ -44,10 +44,13 @@ export class Stream implements Linked<Stream> {
    * (callbacks of the frame that closed it are still under way).
    */
   isSettled = false
+  /**
+   * @internal The bytes that may still be sent. Below zero after the peer has lowered
+   * SETTINGS_INITIAL_WINDOW_SIZE (RFC 9113 §6.9.2).
+   */
+  sendWindow: number
   /** @internal */
-  readonly sendWindow: SendWindow
-  /** @internal */
-  readonly receiveWindow: GrowingWindow
+  readonly receiveWindow: ReceiveWindow
   /** The bytes of the body that have not left. */
   readonly queue: SendQueue
   /** @internal The caller has given its last byte; END_STREAM follows the queue. */
@@ -84,8 +87,8 @@ export class Stream implements Linked<Stream> {
     this.id = id
     this.sink = sink
     this.method = method
-    this.sendWindow = new SendWindow(initialSendWindow)
-    this.receiveWindow = new GrowingWindow(initialReceiveWindow, initialReceiveWindow)
+    this.sendWindow = initialSendWindow
+    this.receiveWindow = new ReceiveWindow(initialReceiveWindow, initialReceiveWindow)
     this.queue = endStream ? SendQueue.NONE : new SendQueue()
     this.hasAllToSend = endStream
   }
@@ -95,6 +98,13 @@ export class Stream implements Linked<Stream> {
     const outcome = nextState(this.state, input)
     if (isState(outcome)) this.state = outcome
     return outcome
+  }
+
+  /** @internal False when the window would pass 2^31-1, which is the peer's error (RFC 9113 §6.9.1). */
+  shiftSendWindow(delta: number): boolean {
+    if (this.sendWindow + delta > MAX_WINDOW) return false
+    this.sendWindow += delta
+    return true
   }
 
   /** Nothing more can be sent or received on it. */

@@ -5,7 +5,7 @@
  * what its stream has, and nothing of the connection's.
  */
 
-import { ReceiveWindow } from './flow-window.ts'
+import type { ReceiveWindow } from './flow-window.ts'
 import { MAX_CONNECTION_WINDOW, MAX_STREAM_WINDOW, MAX_TOTAL_GROWTH } from './limits.ts'
 
 export interface GrowthOptions {
@@ -21,35 +21,6 @@ const LIMITS: Required<GrowthOptions> = {
   maxStreamWindow: MAX_STREAM_WINDOW,
   maxConnectionWindow: MAX_CONNECTION_WINDOW,
   maxTotalGrowth: MAX_TOTAL_GROWTH,
-}
-
-/** A receive window that measures whether it holds the peer back. */
-export class GrowingWindow extends ReceiveWindow {
-  /** Start of the present span and the bytes that came in it; -1 before the first. */
-  #measuredFrom = -1
-  #measuredBytes = 0
-
-  /**
-   * Counts arrivals, after `receive`, over spans of one round trip. True at the end of a span in which the
-   * peer sent at the pace that this window allows, while the consumer kept up: then the window holds the peer
-   * back.
-   */
-  limitsPeer(now: number, bytes: number, roundTrip: number): boolean {
-    if (this.#measuredFrom < 0) {
-      this.#measuredFrom = now
-      this.#measuredBytes = bytes
-      return false
-    }
-    const elapsed = now - this.#measuredFrom
-    if (elapsed < roundTrip) {
-      this.#measuredBytes += bytes
-      return false
-    }
-    const perRoundTrip = (this.#measuredBytes * roundTrip) / elapsed
-    this.#measuredFrom = now
-    this.#measuredBytes = bytes
-    return perRoundTrip * 2 >= this.size && (this.held - bytes) * 2 <= this.size
-  }
 }
 
 export class WindowGrowth {
@@ -71,7 +42,7 @@ export class WindowGrowth {
   }
 
   /** Returns the increment to announce for a stream, 0 if its window stays as it is. */
-  onStreamData(window: GrowingWindow, now: number, bytes: number): number {
+  onStreamData(window: ReceiveWindow, now: number, bytes: number): number {
     if (this.#roundTrip === 0 || !window.limitsPeer(now, bytes, this.#roundTrip)) return 0
     const size = window.size
     const room = Math.min(this.#limits.maxStreamWindow - size, this.#limits.maxTotalGrowth - this.#grown)
@@ -82,14 +53,14 @@ export class WindowGrowth {
   }
 
   /** The same for the connection. */
-  onConnectionData(window: GrowingWindow, now: number, bytes: number): number {
+  onConnectionData(window: ReceiveWindow, now: number, bytes: number): number {
     if (this.#roundTrip === 0 || !window.limitsPeer(now, bytes, this.#roundTrip)) return 0
     const growth = Math.min(window.size, this.#limits.maxConnectionWindow - window.size)
     return growth <= 0 ? 0 : window.grow(window.size + growth)
   }
 
   /** The stream is gone; its growth is free for others. */
-  onStreamClosed(window: GrowingWindow): void {
+  onStreamClosed(window: ReceiveWindow): void {
     this.#grown -= window.size - this.#initialStreamWindow
   }
 }
