@@ -16,23 +16,19 @@ import { ClientDestroyedError } from '../../errors.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { callersReason, type EndReason, endReason } from '../../request/end-reason.ts'
+import { connectEnd } from '../../request/foreign-error.ts'
 import type { Request } from '../../request/request.ts'
+import { ownSession } from '../client.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 import { DrainGate } from '../drain-gate.ts'
 import { closeAll, destroyAll } from '../end-all.ts'
 import { emitSafely } from '../events.ts'
 import { RunLoop } from '../run-loop.ts'
+import { CAPACITY_KNOWN } from '../session/client-events.ts'
 import { RequestQueue } from '../session/request-queue.ts'
 import { type PoolStats, statsOf } from '../stats.ts'
 import { Growth } from './growth.ts'
-import {
-  type ConnectFailure,
-  Member,
-  type MemberOwner,
-  type MemberState,
-  ownMember,
-  watchMember,
-} from './member.ts'
+import { Member, type MemberState } from './member.ts'
 import type { PoolPolicy, Work, WorkHost } from './policy.ts'
 
 /**
@@ -43,7 +39,7 @@ type Stage =
   | { readonly at: 'open' | 'closed' | 'ended' }
   | { readonly at: 'finishing' | 'closing'; readonly done: () => void }
 
-export class PoolScheduler extends RunLoop implements MemberOwner, WorkHost {
+export class PoolScheduler extends RunLoop implements WorkHost {
   readonly #pool: EventEmitter
   /** The events of a pool name its origin; a pool of several origins has none. */
   readonly #url: URL | null
@@ -126,7 +122,8 @@ export class PoolScheduler extends RunLoop implements MemberOwner, WorkHost {
     emitSafely(this.#pool, 'error', error)
   }
 
-  takeBack(requests: readonly Request[]): readonly Request[] {
+  /** No connection came about for these requests. Returns those that are to fail; the others wait again. */
+  #takeBack(requests: readonly Request[]): readonly Request[] {
     for (const request of requests) request.moveTo(this)
     const { at } = this.#stage
     if (this.#growth.connected === 0 || at === 'closing' || at === 'closed' || at === 'ended') return requests
@@ -171,11 +168,67 @@ export class PoolScheduler extends RunLoop implements MemberOwner, WorkHost {
 
   #adopt(dispatcher: Dispatcher, isOwn: boolean): Member {
     const member = new Member(dispatcher, this.#added++)
-    if (isOwn) ownMember(member, this, this.#url!)
-    else watchMember(member, this)
+    if (isOwn) this.#own(member, this.#url!)
+    else this.#watch(member)
     this.#members.add(member)
     this.#place(member, 'free')
     return member
+  }
+
+  /** A client that the pool made reports to the pool first; its own events follow. */
+  #own(member: Member, url: URL): void {
+    const { dispatcher } = member
+    const targets = [dispatcher]
+    member.session = ownSession(dispatcher, (events) => ({
+      onConnected: () => {
+        this.#onConnected(member, url, targets)
+        events.onConnected()
+      },
+      onDisconnected: (reason) => {
+        this.#onDisconnected(member, url, targets, reason.error)
+        events.onDisconnected(reason)
+      },
+      onUnreachable: (requests) => this.#takeBack(requests),
+      onConnectFailed: (reason, isRetried) => {
+        this.#onConnectFailed(member, url, targets, reason, isRetried)
+        events.onConnectFailed(reason, isRetried)
+      },
+      onRoom: () => {
+        this.#onRoom(member)
+        events.onRoom()
+      },
+      onCapacityKnown: () => this.run(),
+      onIdle: () => {
+        this.#remove(member)
+        this.run()
+      },
+      onPing: (milliseconds) => {
+        emitSafely(this.#pool, 'ping', milliseconds)
+        events.onPing(milliseconds)
+      },
+      onHandlerError: (error) => {
+        this.onHandlerError(error)
+        // The pool has spoken for it: an `error` event without a listener would be thrown.
+        if (dispatcher.listenerCount('error') > 0) events.onHandlerError(error)
+      },
+    }))
+  }
+
+  /** Of a dispatcher that the pool did not make there are only the events. Throws if it is not a dispatcher. */
+  #watch(member: Member): void {
+    const { dispatcher } = member
+    dispatcher.on('connect', (origin, targets) => this.#onConnected(member, origin, targets))
+    dispatcher.on('disconnect', (...args) => this.#onDisconnected(member, ...args))
+    dispatcher.on('connectionError', (origin, targets, error) => {
+      const reason = endReason(connectEnd(error), error)
+      this.#onConnectFailed(member, origin, targets, reason, member.isOpening)
+    })
+    dispatcher.on('drain', () => this.#onRoom(member))
+    // Throws where the pool has no listener, as the event does.
+    dispatcher.on('error', (error) => this.#pool.emit('error', error))
+    dispatcher.on('ping', (milliseconds) => emitSafely(this.#pool, 'ping', milliseconds))
+    member.session = ownSession(dispatcher)
+    if (member.session !== null) dispatcher.on(CAPACITY_KNOWN, () => this.run())
   }
 
   // The changes of a member's state.
@@ -288,7 +341,7 @@ export class PoolScheduler extends RunLoop implements MemberOwner, WorkHost {
     done()
   }
 
-  onConnected(member: Member, origin: URL, targets: readonly unknown[]): void {
+  #onConnected(member: Member, origin: URL, targets: readonly unknown[]): void {
     member.connections++
     member.connectedAt = now()
     this.#growth.onConnected(member)
@@ -296,11 +349,7 @@ export class PoolScheduler extends RunLoop implements MemberOwner, WorkHost {
     this.run()
   }
 
-  onCapacityKnown(): void {
-    this.run()
-  }
-
-  onDisconnected(member: Member, origin: URL, targets: readonly unknown[], error: Error): void {
+  #onDisconnected(member: Member, origin: URL, targets: readonly unknown[], error: Error): void {
     if (member.connections > 0) {
       member.connections--
       this.#growth.onDisconnected()
@@ -311,8 +360,14 @@ export class PoolScheduler extends RunLoop implements MemberOwner, WorkHost {
     this.run()
   }
 
-  onConnectFailed(member: Member, origin: URL, targets: readonly unknown[], failure: ConnectFailure): void {
-    const { reason, isRetried } = failure
+  /** `isRetried`: the member tries again by itself. */
+  #onConnectFailed(
+    member: Member,
+    origin: URL,
+    targets: readonly unknown[],
+    reason: EndReason,
+    isRetried: boolean,
+  ): void {
     this.#growth.count(member)
     if (!isRetried && this.#policy.growth !== null) {
       this.#letGo(member)
@@ -336,23 +391,10 @@ export class PoolScheduler extends RunLoop implements MemberOwner, WorkHost {
     for (const work of concerned) work.fail(passed)
   }
 
-  onRoom(member: Member): void {
+  #onRoom(member: Member): void {
     if (member.state === 'retired') return
     this.#growth.count(member)
     this.#place(member, 'drained')
     this.run()
-  }
-
-  onIdle(member: Member): void {
-    this.#remove(member)
-    this.run()
-  }
-
-  onPing(milliseconds: number): void {
-    emitSafely(this.#pool, 'ping', milliseconds)
-  }
-
-  onMemberError(error: unknown): void {
-    this.#pool.emit('error', error)
   }
 }
