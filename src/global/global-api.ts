@@ -23,7 +23,7 @@ import {
   streamOn,
 } from '../api/stream.ts'
 import { type UpgradeCallback, type UpgradeData, type UpgradeOptions, upgradeOn } from '../api/upgrade.ts'
-import { originWithin } from '../base/address/origin.ts'
+import { fieldOf, originWithin, textOf } from '../base/address/origin.ts'
 import { parseUrl } from '../base/address/parse-url.ts'
 import { withoutPollution } from '../base/object/own-options.ts'
 import { checkedOrigin } from '../dispatcher/checked-origin.ts'
@@ -205,21 +205,18 @@ function target<T extends object>(
 function splitUrl(url: UrlInput): { origin: string; path: string } {
   if (typeof url === 'string') return splitUrl(parseUrl(url))
   if (url instanceof URL) return { origin: originOfUrl(url), path: url.pathname + url.search }
-  const part = (name: keyof UrlParts): unknown =>
-    // A polluted `Object.prototype` must not choose the destination; getters of URL-like classes may.
-    name in Object.prototype && !Object.hasOwn(url, name) ? null : url[name]
-  const text = (name: keyof UrlParts): string =>
-    typeof part(name) === 'string' ? (part(name) as string) : ''
+  const path = textOf(url, 'path')
+  const pathname = textOf(url, 'pathname')
   const { origin } = checkedOrigin({
-    origin: part('origin'),
-    protocol: part('protocol'),
-    hostname: part('hostname'),
-    port: part('port'),
+    origin: fieldOf(url, 'origin'),
+    protocol: fieldOf(url, 'protocol'),
+    hostname: fieldOf(url, 'hostname'),
+    port: fieldOf(url, 'port'),
     // The checks of the origin refuse anything but a string.
-    path: text('path') === '' ? part('path') : null,
-    pathname: text('pathname') === '' ? part('pathname') : null,
+    path: path === '' ? fieldOf(url, 'path') : null,
+    pathname: pathname === '' ? fieldOf(url, 'pathname') : null,
   })
-  return { origin, path: text('path') || `${text('pathname') || '/'}${text('search')}` }
+  return { origin, path: path || `${pathname || '/'}${textOf(url, 'search')}` }
 }
 
 function originOfUrl(url: URL): string {

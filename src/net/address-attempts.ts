@@ -207,7 +207,9 @@ export class AddressAttempts {
     this.#stopNext()
     this.#waiting = []
     for (const other of [...this.#running]) {
-      if (other !== attempt) this.#drop(other)
+      if (other === attempt) continue
+      this.#release(other)
+      other.socket.destroy()
     }
   }
 
@@ -258,11 +260,6 @@ export class AddressAttempts {
     const { details } = this.#options
     if (details !== null) details.pending = null
     for (const attempt of [...this.#running]) this.#release(attempt)
-  }
-
-  #drop(attempt: Attempt): void {
-    this.#release(attempt)
-    attempt.socket.destroy()
   }
 
   #release(attempt: Attempt): void {

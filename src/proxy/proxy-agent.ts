@@ -155,7 +155,7 @@ defineKind(ProxyAgent, 'ventuno.ProxyAgent')
 
 function targetOf(origin: string): ForwardTarget {
   const parsed = checkedOrigin(origin)
-  return { origin: parsed.origin, host: parsed.authority }
+  return { origin: parsed.origin, host: parsed.host }
 }
 
 function ownOptions(options: unknown): ProxyAgentOptions {

@@ -15,12 +15,10 @@ export interface Origin {
   readonly protocol: 'http:' | 'https:'
   /** Without IPv6 brackets. */
   readonly hostname: string
-  /** With brackets, and with the port unless it is the default one. */
+  /** With brackets, and with the port unless it is the default one: also what the host header has. */
   readonly host: string
   /** Empty for the default port. */
   readonly port: string
-  /** The value of the host header and of `:authority`. */
-  readonly authority: string
 }
 
 /** Why an input names no origin. */
@@ -66,7 +64,6 @@ function fromUrl(url: URL): Origin | OriginProblem {
     hostname: withoutBrackets(url.hostname),
     host,
     port: url.port,
-    authority: host,
   }
 }
 
@@ -99,12 +96,12 @@ function urlOfFields(input: object): URL | OriginProblem {
 }
 
 /** A polluted `Object.prototype` must not choose the host; getters of URL-like classes are fine. */
-function fieldOf(input: object, name: UrlField): unknown {
+export function fieldOf(input: object, name: UrlField): unknown {
   if (name in Object.prototype && !Object.hasOwn(input, name)) return undefined
   return (input as Partial<Record<UrlField, unknown>>)[name]
 }
 
-function textOf(input: object, name: UrlField): string {
+export function textOf(input: object, name: UrlField): string {
   const value = fieldOf(input, name)
   return typeof value === 'string' ? value : ''
 }

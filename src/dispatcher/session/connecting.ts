@@ -80,18 +80,13 @@ export class Connecting {
 
   /** The connection is not wanted any more. */
   abandon(): void {
-    const socket = this.#pending
-    const reason = new ClientDestroyedError()
     try {
-      this.#details.pending?.abandon(reason)
-      // A tunnel has a socket only when the proxy has opened it.
-      if (socket === null) return
-      // A socket of the caller's connect function may have no listener yet.
-      socket.on('error', ignoreError)
-      socket.destroy(reason)
+      this.#details.pending?.abandon(new ClientDestroyedError())
     } catch {
-      // Nothing was sent on it, and nothing waits for it.
+      // Nothing was sent on its sockets, and nothing waits for them.
     }
+    // A tunnel has a socket only when the proxy has opened it.
+    if (this.#pending !== null) discard(this.#pending)
   }
 
   /** No request waits for the connection any more. */
@@ -172,7 +167,7 @@ function problemWith(socket: Duplex): Error | null {
   return new SocketError('other side closed')
 }
 
-/** A socket came that is of no use. */
+/** A socket is of no use. It may be of the caller's connect function, and have no listener yet. */
 function discard(socket: Duplex): void {
   try {
     socket.on('error', ignoreError)

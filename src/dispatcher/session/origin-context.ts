@@ -41,7 +41,7 @@ export class OriginContext {
 
   constructor(origin: Origin, settings: ClientSettings, limits: StreamLimits) {
     this.origin = origin
-    this.settings = { ...settings, authority: origin.authority }
+    this.settings = { ...settings, authority: origin.host }
     const { webSocket, eventSource } = ownMembers(limits)
     this.webSocket = webSocket ?? null
     this.eventSource = eventSource ?? null

@@ -1,6 +1,6 @@
 /**
  * What a session reports, and to whom. The public client is one owner, which turns all of it into events; in
- * a pool the member comes before it and decides what becomes of requests that found no connection.
+ * a pool the scheduler comes before it and decides what becomes of requests that found no connection.
  */
 import type { EndReason } from '../../request/end-reason.ts'
 import type { Request } from '../../request/request.ts'

@@ -32,7 +32,6 @@ test('a string gives every spelling of its host', () => {
     hostname: 'a.test',
     host: 'a.test:8080',
     port: '8080',
-    authority: 'a.test:8080',
   })
 })
 
@@ -40,10 +39,10 @@ test('IPv6 keeps its brackets everywhere but in hostname, default ports are left
   const origin = accepted('https://[::1]:443')
   assert.equal(origin.hostname, '::1')
   assert.equal(origin.host, '[::1]')
-  assert.equal(origin.authority, '[::1]')
+  assert.equal(origin.host, '[::1]')
   assert.equal(origin.port, '')
   assert.equal(origin.origin, 'https://[::1]')
-  assert.equal(accepted('http://[::1]:81').authority, '[::1]:81')
+  assert.equal(accepted('http://[::1]:81').host, '[::1]:81')
 })
 
 test('a URL object is kept as it is', () => {

@@ -1,6 +1,7 @@
 /** Each ceiling, at its last permitted value and one beyond; and that reaching one costs no more than its bytes. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { ParsedHead } from '../../../src/protocol/http1/head-parser.ts'
 import { HeadParsers } from '../../../src/protocol/http1/head-parsers.ts'
 import {
   FIELD_OVERHEAD,
@@ -10,7 +11,6 @@ import {
   STATUS_LINE_ALLOWANCE,
 } from '../../../src/protocol/http1/limits.ts'
 import { ResponseParser } from '../../../src/protocol/http1/response-parser.ts'
-import type { ParsedHead } from '../../../src/protocol/http1/head-parser.ts'
 import { Recorder, singleBytes, transcript } from './transcript.ts'
 
 const GET = { requests: ['GET'] }
