@@ -302,7 +302,8 @@ export class Http1Connection
   }
 
   get awaitsSource(): boolean {
-    return this.#sender.isWriting && !this.#transport.congested && this.#pipeline.size === 1
+    if (this.#pipeline.size !== 1 || this.#transport.congested) return false
+    return this.#sender.isSending(this.#pipeline.peek()!)
   }
 
   pauseParser(): void {
@@ -332,7 +333,7 @@ export class Http1Connection
   }
 
   #handOver(unread: Buffer): void {
-    const head = this.#exchange.upgradeHead
+    const head = this.#exchange.head!
     const reason = ends.informational('handed-over', 'upgrade')
     const socket = this.#transport.detach(unread)
     this.#end(reason)

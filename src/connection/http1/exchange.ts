@@ -44,7 +44,8 @@ export class Http1Exchange extends Exchange implements ResponseSink {
   readonly #host: Http1ExchangeHost
   /** Requests that were written and not answered, in the order of their responses. */
   readonly #pipeline: RingQueue<Request>
-  #head: ParsedHead | null = null
+  /** Of the present response. */
+  head: ParsedHead | null = null
   /** Others may follow the present response. */
   #keepsAlive = true
   /** The time of the present read. */
@@ -68,11 +69,6 @@ export class Http1Exchange extends Exchange implements ResponseSink {
     this.#host = host
     this.#pipeline = pipeline
     this.idleTime = settings.keepAliveTimeout
-  }
-
-  /** The head of the response with which HTTP ends on the connection. */
-  get upgradeHead(): ParsedHead {
-    return this.#head!
   }
 
   /** A request was written, and no other is before it. */
@@ -126,7 +122,7 @@ export class Http1Exchange extends Exchange implements ResponseSink {
   onHead(head: ParsedHead, keepsAlive: boolean): void {
     const request = this.#pipeline.peek()!
     if (request.settled) return
-    this.#head = head
+    this.head = head
     this.#keepsAlive = keepsAlive
     this.#interims = 0
     this.beginBody()
@@ -152,9 +148,9 @@ export class Http1Exchange extends Exchange implements ResponseSink {
 
   onEnd(trailers: HeaderBlock | null): void {
     const request = this.#pipeline.shift()!
-    const head = this.#head
+    const head = this.head
     if (request.settled || head === null) return
-    this.#head = null
+    this.head = null
     this.#awaiting = this.#pipeline.size === 0 ? 'nothing' : 'head'
     this.idleTime = idleTime(head.framing.keepAliveHint, this.settings)
     const keepsAlive = this.#keepsAlive && this.idleTime > 0
@@ -162,7 +158,7 @@ export class Http1Exchange extends Exchange implements ResponseSink {
   }
 
   onUpgrade(head: ParsedHead): void {
-    this.#head = head
+    this.head = head
   }
 
   onLate(): void {

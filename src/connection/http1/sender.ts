@@ -49,11 +49,6 @@ export class Http1Sender {
     return this.#writer !== null || this.#blocking !== null || this.isClogged
   }
 
-  /** A body is being written piece by piece. */
-  get isWriting(): boolean {
-    return this.#writer !== null
-  }
-
   /**
    * All that was written is answered. What would be written next must not stand behind bytes that nobody
    * reads.

@@ -182,7 +182,7 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
 
   /** The handler or a diagnostics subscriber may have ended the request or the connection just now. */
   #isSettled(request: Request): boolean {
-    const reason = this.#reason
+    const reason = endOf(this.state)
     if (reason !== null) request.fail(reason)
     return request.settled
   }
@@ -303,7 +303,7 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
 
   onStreamReset(exchange: Http2Exchange, failure: ProtocolFailure, unprocessed: boolean): ResetVerdict {
     const { request, stream } = exchange
-    const ended = this.#reason
+    const ended = endOf(this.state)
     const resends = ended === null || END_RULES[ended.kind].resends
     if (unprocessed && resends && this.refusals.resends(request, stream.id, failure, this.running))
       return 'moved'
@@ -318,7 +318,7 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
   onStreamClosed(exchange: Http2Exchange, failure: ProtocolFailure | null): EndReason | null {
     this.#roomMade = true
     const isReset = failure !== null && failure.code !== NO_ERROR
-    return isReset ? this.#endOf(exchange, failure) : this.#reason
+    return isReset ? this.#endOf(exchange, failure) : endOf(this.state)
   }
 
   #endOf({ stream, awaitsTunnel }: Http2Exchange, failure: ProtocolFailure): EndReason {
@@ -382,11 +382,6 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
   #returnUnprocessed(): void {
     const requests = this.refusals.takeReturned()
     if (requests.length > 0) this.#owner.onReturned(requests)
-  }
-
-  /** Why nothing is sent or delivered any more; null as long as something may be. */
-  get #reason(): EndReason | null {
-    return endOf(this.state)
   }
 
   get isOver(): boolean {

@@ -365,20 +365,14 @@ export class Http2Exchange
   onReset(failure: ProtocolFailure, unprocessed: boolean): void {
     try {
       const verdict = this.#host.onStreamReset(this, failure, unprocessed)
-      if (verdict === 'moved') this.#leave()
-      else if (verdict === 'undecided') this.#bodySender?.stop()
-      else this.onLost(verdict)
+      this.#bodySender?.stop()
+      if (verdict === 'moved') this.settle()
+      else if (verdict !== 'undecided') this.onLost(verdict)
     } catch (error) {
       // Others may be lost with it, and must be informed as well.
       this.request.fail(endReason('broken', error as Error))
       this.settle()
     }
-  }
-
-  /** The stream is gone, and the request goes to another one. */
-  #leave(): void {
-    this.#bodySender?.stop()
-    this.settle()
   }
 
   /** The stream is gone and the response not complete. */
