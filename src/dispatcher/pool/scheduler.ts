@@ -161,12 +161,8 @@ export class PoolScheduler extends RunLoop implements WorkHost {
     this.failWaiting(callersReason('broken', error))
   }
 
-  /** Adds a dispatcher that the pool did not make. Throws if it is not one. */
-  add(dispatcher: Dispatcher): Member {
-    return this.#adopt(dispatcher, false)
-  }
-
-  #adopt(dispatcher: Dispatcher, isOwn: boolean): Member {
+  /** `isOwn`: the pool made it. Throws if it is not a dispatcher. */
+  add(dispatcher: Dispatcher, isOwn = false): Member {
     const member = new Member(dispatcher, this.#added++)
     if (isOwn) this.#own(member, this.#url!)
     else this.#watch(member)
@@ -214,7 +210,7 @@ export class PoolScheduler extends RunLoop implements WorkHost {
     }))
   }
 
-  /** Of a dispatcher that the pool did not make there are only the events. Throws if it is not a dispatcher. */
+  /** Of a dispatcher that the pool did not make there are only the events. */
   #watch(member: Member): void {
     const { dispatcher } = member
     dispatcher.on('connect', (origin, targets) => this.#onConnected(member, origin, targets))
@@ -283,12 +279,9 @@ export class PoolScheduler extends RunLoop implements WorkHost {
       if (!this.#isExpired(member)) return member
       this.retire(member)
     }
-    return this.#growth.allows(this.#members.size) ? this.#createMember() : null
-  }
-
-  #createMember(): Member {
+    if (!this.#growth.allows(this.#members.size)) return null
     const { growth } = this.#policy
-    const member = this.#adopt(growth!.create(), growth!.ownsMembers)
+    const member = this.add(growth!.create(), growth!.ownsMembers)
     this.#growth.onAdded(member)
     return member
   }

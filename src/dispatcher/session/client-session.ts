@@ -158,7 +158,10 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     this.#gate.entered++
     try {
       if (isNew) request.announceQueued()
-      this.#runFor(request)
+      // A stream that is about to end becomes one of known length if it gets the chance.
+      const { kind } = request.source
+      if (kind === 'stream' || kind === 'iterable') this.runLater()
+      else this.run()
     } finally {
       this.#gate.entered--
     }
@@ -168,12 +171,6 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   /** `drain` follows when it can take more. */
   get needsDrain(): boolean {
     return this.#gate.needsDrain
-  }
-
-  #runFor({ source }: Request): void {
-    // A stream that is about to end becomes one of known length if it gets the chance.
-    if (source.kind === 'stream' || source.kind === 'iterable') this.runLater()
-    else this.run()
   }
 
   finish(done: () => void): void {
@@ -207,11 +204,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
 
   onCapacity(): void {
     this.run()
-    if (!this.isLimitKnown) this.#checkLimit()
-  }
-
-  #checkLimit(): void {
-    if (this.#state.at !== 'open') return
+    if (this.isLimitKnown || this.#state.at !== 'open') return
     this.isLimitKnown = this.#state.connection.isLimitKnown
     if (this.isLimitKnown) this.#owner.onCapacityKnown()
   }

@@ -54,9 +54,9 @@ export class Connecting {
   }
 
   start(): void {
-    const { connector, knownVersion } = this.#context
+    const { connector } = this.#context
     if (channels.beforeConnect.hasSubscribers) {
-      channels.beforeConnect.publish({ connectParams: { ...this.#target, version: knownVersion }, connector })
+      channels.beforeConnect.publish(this.#message())
       if (this.#owner.isDestroyed) return
     }
     try {
@@ -95,19 +95,17 @@ export class Connecting {
   }
 
   publishConnected(version: 'h1' | 'h2', socket: Duplex): void {
-    if (!channels.connected.hasSubscribers) return
-    const { connector } = this.#context
-    channels.connected.publish({ connectParams: { ...this.#target, version }, connector, socket })
+    if (channels.connected.hasSubscribers) channels.connected.publish({ ...this.#message(version), socket })
   }
 
   publishError(error: Error): void {
-    if (!channels.connectError.hasSubscribers) return
-    const { connector, knownVersion } = this.#context
-    channels.connectError.publish({
-      connectParams: { ...this.#target, version: knownVersion },
-      connector,
-      error,
-    })
+    if (channels.connectError.hasSubscribers) channels.connectError.publish({ ...this.#message(), error })
+  }
+
+  /** What the messages to diagnostics channels have in common. */
+  #message(version: 'h1' | 'h2' | undefined = this.#context.knownVersion): object {
+    const { connector } = this.#context
+    return { connectParams: { ...this.#target, version }, connector }
   }
 
   #onAnswer(error: Error | null | undefined, socket: Duplex | null | undefined): void {
