@@ -12,15 +12,13 @@ import { InvalidArgumentError } from '../errors.ts'
 
 type Check = (hostname: string, certificate: PeerCertificate) => unknown
 
-/**
- * `skipped`: a session was resumed, or the issuer of the certificate is unknown; the runtime reports the
- * latter itself.
- */
-type Outcome = 'skipped' | 'passed' | 'refused'
-
 export class IdentityCheck {
   readonly #given: Check | null
-  #outcome: Outcome = 'skipped'
+  /**
+   * False also where nothing was checked: a session was resumed, or the issuer of the certificate is unknown,
+   * which the runtime reports itself.
+   */
+  isRefused = false
   /** The check itself went wrong, which `rejectUnauthorized: false` does not excuse. */
   #fault: Error | null = null
 
@@ -29,14 +27,10 @@ export class IdentityCheck {
     this.#given = given
   }
 
-  get isRefused(): boolean {
-    return this.#outcome === 'refused'
-  }
-
   /** What the runtime calls. */
   readonly run = (hostname: string, certificate: PeerCertificate): Error | undefined => {
     const refusal = this.#ask(hostname, certificate)
-    this.#outcome = refusal === undefined ? 'passed' : 'refused'
+    this.isRefused = refusal !== undefined
     return refusal
   }
 

@@ -289,7 +289,8 @@ export class Request extends HandledRequest {
       this.publish(channels.requestTrailers, { request: this, trailers: controller.rawTrailers })
     }
     try {
-      this.#awaitEnd(this.callEnd(controller, trailers.toObject()))
+      const answer = this.callEnd(controller, trailers.toObject())
+      if (isThenable(answer)) this.#whenRejected(answer, this.#notifyError)
     } catch (error) {
       this.#notifyError(error as Error)
     }
@@ -353,10 +354,6 @@ export class Request extends HandledRequest {
   /** A method of the handler may be an async function: what it rejects with counts as thrown by it. */
   #await(answer: unknown): void {
     if (isThenable(answer)) this.#whenRejected(answer, this.abort)
-  }
-
-  #awaitEnd(answer: unknown): void {
-    if (isThenable(answer)) this.#whenRejected(answer, this.#notifyError)
   }
 
   /** Apart from the check, which would allocate a scope for every call otherwise. */

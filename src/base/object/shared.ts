@@ -5,8 +5,6 @@
  */
 const PLACE = Symbol.for('ventuno.shared.1')
 
-type Place = Map<string, unknown>
-
 /** The one value of this name. If the global object is frozen, each copy has its own. */
 export function shared<T>(name: string, make: () => T): () => T {
   let known: { readonly thing: T } | null = null
@@ -17,14 +15,9 @@ export function shared<T>(name: string, make: () => T): () => T {
 }
 
 function find<T>(name: string, make: () => T): T {
-  const place = findPlace()
-  if (!place.has(name)) place.set(name, make())
-  return place.get(name) as T
-}
-
-function findPlace(): Place {
-  const globals = globalThis as unknown as Record<symbol, Place | undefined>
+  const globals = globalThis as unknown as Record<symbol, Map<string, unknown> | undefined>
   const place = globals[PLACE] ?? new Map<string, unknown>()
   Reflect.defineProperty(globalThis, PLACE, { value: place, enumerable: false })
-  return place
+  if (!place.has(name)) place.set(name, make())
+  return place.get(name) as T
 }
