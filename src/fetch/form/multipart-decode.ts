@@ -62,14 +62,9 @@ function readHead(bytes: Buffer, start: number) {
       throw new TypeError('a line in the head of a part is no field')
     }
     const value = line.subarray(colon + 1)
-    switch (field.toLowerCase()) {
-      case 'content-disposition':
-        ;({ name, filename } = readDisposition(value))
-        break
-      case 'content-type':
-        contentType = value.toString('latin1').trim()
-        break
-    }
+    const lower = field.toLowerCase()
+    if (lower === 'content-disposition') ({ name, filename } = readDisposition(value))
+    else if (lower === 'content-type') contentType = value.toString('latin1').trim()
     at = end + 2
   }
 }
@@ -94,8 +89,7 @@ function readDisposition(value: Buffer): { name: string | null; filename: string
     if (key === 'name') name ??= content
     else if (key === 'filename') filename ??= content
     else if (key === 'filename*') {
-      const decoded = match[3] === undefined ? null : decodeExtended(match[3])
-      if (decoded === null) throw new TypeError('the filename* of a part is not in UTF-8')
+      const decoded = decodeExtended(match[3] ?? '')
       encoded ??= decoded
     }
     rest = rest.slice(match[0].length)
@@ -104,15 +98,15 @@ function readDisposition(value: Buffer): { name: string | null; filename: string
   return { name, filename: encoded ?? filename }
 }
 
-/** The value of a parameter with a charset (RFC 8187 §3.2.1); null if it is malformed, or not in UTF-8. */
-function decodeExtended(value: string): string | null {
+/** The value of a parameter with a charset (RFC 8187 §3.2.1). Throws if it is malformed, or not in UTF-8. */
+function decodeExtended(value: string): string {
   const match = /^utf-8'[^']*'(.*)$/i.exec(value)
-  if (match === null) return null
   try {
-    return decodeURIComponent(match[1]!)
+    if (match !== null) return decodeURIComponent(match[1]!)
   } catch {
-    return null
+    // Not in UTF-8.
   }
+  throw new TypeError('the filename* of a part is not in UTF-8')
 }
 
 function unescaped(text: string): string {
