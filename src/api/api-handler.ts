@@ -85,8 +85,8 @@ export function checkResponseOptions(opts: { signal?: unknown; method?: unknown;
 }
 
 /**
- * `ended`: the dispatcher has reported the end. `failing`: this side has given up, and the dispatcher is being
- * asked to abort.
+ * `ended`: the dispatcher has reported the end. `failing`: this side has given up, and the dispatcher is
+ * being asked to abort.
  */
 type State = 'open' | 'ended' | 'failing' | 'failed'
 

@@ -72,7 +72,7 @@ class RequestSide extends Readable {
   }
 }
 
-/** The response body that the handler gets: only a stream, as in undici. */
+/** The response body that the handler gets. As in undici, it has no `text()` or siblings. */
 class ResponseSide extends ArrivingBody {
   protected override readonly announced = null
   protected override onCollected(): void {}
@@ -195,8 +195,8 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource
     this.hasResponse = true
     // A failure goes to the Duplex; a handler that does not listen must not crash the process.
     response.on('error', (error) => duplex.destroy(error))
-    // From now on, neither must a caller that does not listen to the Duplex. Before the head, an error without
-    // a listener is unhandled, as it would be with a promise.
+    // From now on, neither must a caller that does not listen to the Duplex. Before the head, an error
+    // without a listener is unhandled, as it would be with a promise.
     duplex.on('error', ignoreError)
     const yielded: unknown = this.resource.runInAsyncScope(this.#handle, null, {
       statusCode,

@@ -76,9 +76,9 @@ export interface RawResponseData<TOpaque = null> extends Omit<ResponseData<TOpaq
 }
 
 /**
- * The response by the form of its headers. When the compiler compares overloads, it puts `any` in place of type
- * parameters; the response is then `any`, too, because in undici's types `body.body` is `never`, which no type
- * of ours matches.
+ * The response by the form of its headers. When the compiler compares overloads, it puts `any` in place of
+ * type parameters; the response is then `any`, too, because in undici's types `body.body` is `never`, which
+ * no type of ours matches.
  */
 export type ResponseDataOf<TOpaque, TForm extends HeadersForm> = 0 extends 1 & TOpaque
   ? // biome-ignore lint/suspicious/noExplicitAny: see above
@@ -192,7 +192,8 @@ class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource,
   }
 
   /**
-   * A body that has arrived but was not read can still be aborted, but the signal alone must not keep it alive.
+   * A body that has arrived but was not read can still be aborted, but the signal alone must not keep it
+   * alive.
    */
   #unfollowSignal(): void {
     if (this.#body === null || this.#body.spent) this.release()

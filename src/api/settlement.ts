@@ -1,7 +1,4 @@
-/**
- * How a method answers its caller: by promise, or by callback in the async context of the call. Knows nothing
- * of requests.
- */
+/** How a method answers its caller: by promise, or by callback in the async context of the call. */
 import { AsyncResource } from 'node:async_hooks'
 import { InvalidArgumentError, type Timings } from '../errors.ts'
 import { destroyBodyOf } from '../request/body-source.ts'

@@ -24,8 +24,8 @@ export interface SocketData<TOpaque> extends Omit<ResponseHead<TOpaque>, 'status
 }
 
 /**
- * What the caller gets; null if the server did not agree. The members of `head` are in the order in which they
- * are printed.
+ * What the caller gets; null if the server did not agree. The members of `head` are in the order in which
+ * they are printed.
  */
 type AnswerFrom<TOpaque, TData> = (
   timings: Timings | null | undefined,

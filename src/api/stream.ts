@@ -88,7 +88,9 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
   #target: Target | null = null
   /** Null unless the Writable has ended before the response. */
   #rest: DiscardedBody | null = null
-  /** A failure after the Writable closed by itself: the Writable's own error follows, and is reported instead. */
+  /**
+   * A failure after the Writable closed by itself: the Writable's own error follows, and is reported instead.
+   */
   #explained: { readonly error: unknown } | null = null
 
   constructor(

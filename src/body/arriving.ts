@@ -212,8 +212,8 @@ export abstract class ArrivingBody extends IdleReadable {
   protected override onRun(): void {
     const { kind } = this.#state
     if (kind === 'held' || kind === 'iterating') this.enterState(STREAMING)
-    // The iterator is a reader, although it listens only while it waits for more. Without a listener, `resume()`
-    // would drop what the iterator has not taken.
+    // The iterator is a reader, although it listens only while it waits for more. Without a listener,
+    // `resume()` would drop what the iterator has not taken.
     if (kind === 'iterating') this.on('readable', readByIterator)
     for (const chunk of this.#incoming.chunks) this.push(ownBytes(chunk, 0, chunk.length))
     if (this.#incoming.isComplete) this.push(null)
@@ -252,8 +252,8 @@ export abstract class ArrivingBody extends IdleReadable {
     const state = this.#state
     if (state.kind !== 'failed') return
     const report = (): void => {
-      // An `error` listener is optional, because every consumer gets the reason. This one is added in the tick
-      // before the event, so that `removeAllListeners` does not remove it.
+      // An `error` listener is optional, because every consumer gets the reason. This one is added in the
+      // tick before the event, so that `removeAllListeners` does not remove it.
       if (!state.isLoud) runtimeNextTick(() => this.on('error', ignoreError))
       callback(state.reason as Error)
     }

@@ -18,7 +18,9 @@ export interface IteratedBody {
   stream(): AsyncIterableIterator<Buffer, undefined>
 }
 
-/** `new`: `next()` was not called yet, so leaving does not destroy the body. `streaming`: the stream is read. */
+/**
+ * `new`: `next()` was not called yet, so leaving does not destroy the body. `streaming`: the stream is read.
+ */
 type Stage = 'new' | 'taking' | 'streaming' | 'over'
 
 /** The error with which the runtime's iterators destroy a stream that they leave early. */
@@ -53,7 +55,7 @@ export class BodyIterator implements AsyncIterableIterator<Buffer, undefined> {
     return this.#chunks.return(undefined)
   }
 
-  /** Left because of an error, which is returned. */
+  /** Left because of an error, with which the promise rejects. */
   throw(error: unknown): Promise<IteratorResult<Buffer, undefined>> {
     this.#leave()
     return this.#chunks.throw(error)

@@ -1,6 +1,6 @@
 /**
  * Passes the body of a response through its decoders: holding → streaming → over, or holding → over. The
- * engine pauses while the decoders are full, and the decoders pause while the body wants nothing. A small
+ * engine pauses while the decoders are full, and the decoders pause while the reader does. A small
  * response that expands to gigabytes is therefore decoded as it is read.
  */
 import { BodyBytes } from '../base/bytes/body-bytes.ts'
@@ -220,7 +220,7 @@ export class ContentDecoding {
   }
 }
 
-/** Called a tick after the first chunk, if the body has not ended by then. */
+/** Called a tick after the first chunk. Does nothing if the body has ended by then. */
 function beginStreaming(decoding: ContentDecoding): void {
   try {
     decoding.stream()

@@ -131,8 +131,8 @@ export function decodeAll(coding: string, truncation: Truncation, bytes: Uint8Ar
 }
 
 /**
- * The names in a `content-encoding`, in lower case and in the order in which the codings were applied, without
- * `identity`.
+ * The names in a `content-encoding`, in lower case and in the order in which the codings were applied,
+ * without `identity`.
  */
 export function readCodings(contentEncoding: string): string[] | { readonly problem: string } {
   const codings = contentEncoding

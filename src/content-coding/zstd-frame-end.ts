@@ -1,7 +1,7 @@
 /**
  * Finds the end of a zstd frame: a body may have several, some of them skippable, and the decoders of some
- * runtimes stop after the first, or accept the end of their input as its end. Follows the lengths in the frame
- * (RFC 8878 §3.1), and decodes nothing.
+ * runtimes stop after the first, or accept the end of their input as its end. Follows the lengths in the
+ * frame (RFC 8878 §3.1), and decodes nothing.
  */
 
 /** The magic number and the byte after it. */

@@ -1,15 +1,15 @@
 /**
- * Decodes a body of zstd frames. Each frame gets a separate decoder, because the decoders of Node 22 and 24 drop
- * what follows the first frame; skippable and empty frames need none. If the input ends within a frame, what was
- * decoded is delivered before the error.
+ * Decodes a body of zstd frames. Each frame gets a separate decoder, because the decoders of Node 22 and 24
+ * drop what follows the first frame; skippable and empty frames need none. If the input ends within a frame,
+ * what was decoded is delivered before the error.
  */
 import type { Transform } from 'node:stream'
 import { type Callback, WrappedTransform } from './wrapped-transform.ts'
 import { ZstdFrame } from './zstd-frame-end.ts'
 
 /**
- * Creating a decoder takes a tenth of a millisecond, and a frame may have ten bytes. After the first frames, the
- * average length must reach this minimum, as it does in logs and event streams.
+ * Creating a decoder takes a tenth of a millisecond, and a frame may have ten bytes. After the first frames,
+ * the average length must reach this minimum, as it does in logs and event streams.
  */
 const FREE_DECODERS = 4096
 const LEAST_FRAME = 64

@@ -31,7 +31,7 @@ export type EventSource = declared.EventSource
 
 type Defined = `on${EventName}` | 'CONNECTING' | 'OPEN' | 'CLOSED'
 
-// biome-ignore lint/correctness/noUnusedVariables: merged with the class, whose static block defines these members
+// biome-ignore lint/correctness/noUnusedVariables: merged with the class, whose static block defines these
 interface StreamTarget extends Pick<declared.EventSource, Defined> {}
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: see above

@@ -20,8 +20,8 @@ export function objectionTo(response: Response): string | null {
 }
 
 /**
- * The error with the beginning of the body, up to the limit for discarded bodies: enough for the error message
- * of any API. Never rejects.
+ * The error with the beginning of the body, up to the limit for discarded bodies: enough for the error
+ * message of any API. Never rejects.
  */
 export async function explain(response: Response, objection: string): Promise<ResponseError> {
   const kept = BodyBytes.none()

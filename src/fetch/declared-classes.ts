@@ -331,7 +331,7 @@ export declare class Request {
   get referrerPolicy(): ReferrerPolicy
   /** The mode given in the options. */
   get mode(): RequestMode
-  /** The value given in the options; without effect. */
+  /** The value given in the options. `omit` leaves out the cookies of `interceptors.cookies`. */
   get credentials(): RequestCredentials
   /** The cache mode given in the options. */
   get cache(): RequestCache

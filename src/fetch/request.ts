@@ -53,7 +53,7 @@ export type Request = declared.Request
 
 type Defined = keyof declared.BodyMembers | (typeof OF_RECORD)[number] | keyof typeof CONSTANT
 
-// biome-ignore lint/correctness/noUnusedVariables: merged with the class, whose static block defines these members
+// biome-ignore lint/correctness/noUnusedVariables: merged with the class, whose static block defines these
 interface FetchRequest extends Pick<declared.Request, Defined> {}
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: see above

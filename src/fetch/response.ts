@@ -62,7 +62,7 @@ const OF_RECORD = ['type', 'url', 'redirected', 'status', 'statusText'] as const
 
 type Defined = keyof declared.BodyMembers | (typeof OF_RECORD)[number]
 
-// biome-ignore lint/correctness/noUnusedVariables: merged with the class, whose static block defines these members
+// biome-ignore lint/correctness/noUnusedVariables: merged with the class, whose static block defines these
 interface FetchResponse extends Pick<declared.Response, Defined> {}
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: see above

@@ -1,6 +1,6 @@
 /**
- * Web IDL: converts the arguments of the web classes, with undici's error messages. `where` and `what` name the
- * call and its argument in those messages.
+ * Web IDL: converts the arguments of the web classes, with undici's error messages. `where` and `what` name
+ * the call and its argument in those messages.
  */
 
 import type { AbortSource } from '../base/abort/signal.ts'

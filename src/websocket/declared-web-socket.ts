@@ -1,6 +1,6 @@
 /**
- * The class `WebSocket` as programs see it. It has no private fields, so that the compiler accepts a `WebSocket`
- * of the runtime or of undici in its place. The implementation is checked against it.
+ * The class `WebSocket` as programs see it. It has no private fields, so that the compiler accepts a
+ * `WebSocket` of the runtime or of undici in its place. The implementation is checked against it.
  */
 import type { Blob } from 'node:buffer'
 import type { CloseEvent, ErrorEvent, MessageEvent } from '../web/events.ts'

@@ -1,6 +1,6 @@
 /**
- * Compresses the messages we send (RFC 7692 §7.2.1). Compression is optional, so messages that are small or do
- * not shrink are sent uncompressed.
+ * Compresses the messages we send (RFC 7692 §7.2.1). Compression is optional, so messages that are small or
+ * do not shrink are sent uncompressed.
  */
 import type { DeflateRaw } from 'node:zlib'
 import { loadZlib } from '../base/node/lazy-modules.ts'
@@ -10,7 +10,9 @@ import type { DeflateParameters } from '../protocol/websocket/extension.ts'
 /** Ends every flushed message, and is left out on the wire. */
 const TAIL_LENGTH = 4
 
-/** Compression runs in another thread. Below this size, the round trip takes longer than sending the bytes. */
+/**
+ * Compression runs in another thread. Below this size, the round trip takes longer than sending the bytes.
+ */
 const WORTH_SIZE = 1024
 
 /** zlib cannot deflate with a window of 256 bytes. It uses 512 instead, which such a peer cannot inflate. */

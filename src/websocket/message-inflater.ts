@@ -1,6 +1,6 @@
 /**
- * Inflates the server's messages piece by piece (RFC 7692 §7.2.2). The output comes in pieces of at most 32 KiB,
- * so that the receiver can stop before a small message has become a large one.
+ * Inflates the server's messages piece by piece (RFC 7692 §7.2.2). The output comes in pieces of at most 32
+ * KiB, so that the receiver can stop before a small message has become a large one.
  */
 import type { InflateRaw } from 'node:zlib'
 import { loadZlib } from '../base/node/lazy-modules.ts'

@@ -133,8 +133,8 @@ export class OpeningHandshake implements AttemptOwner {
     fields.fill('accept', '*/*')
     fields.fill('accept-language', '*')
     const client = getGlobalOrigin()
-    // RFC 6455 §4.1: the server uses it to decide whose pages may connect. Unlike with `fetch`, it is also sent to
-    // the same origin.
+    // RFC 6455 §4.1: the server uses it to decide whose pages may connect. Unlike with `fetch`, it is also
+    // sent to the same origin.
     if (client !== undefined) fields.fill('origin', client.origin)
     if (isTrustworthy(url)) set('sec-fetch-mode', 'websocket')
     fields.fill('user-agent', 'ventuno')

@@ -1,6 +1,6 @@
 /**
- * Sends everything in order: a message that must first be read from a Blob or compressed holds back those after
- * it. Counts the bytes that have not been sent yet.
+ * Sends everything in order: a message that must first be read from a Blob or compressed holds back those
+ * after it. Counts the bytes that have not been sent yet.
  */
 
 import type { Duplex } from 'node:stream'
@@ -78,8 +78,8 @@ export class Sender {
   }
 
   /**
-   * Does not wait for messages. If a peer pings but does not read, only the latest answer is kept, which RFC 6455
-   * §5.5.3 allows.
+   * Does not wait for messages. If a peer pings but does not read, only the latest answer is kept, which RFC
+   * 6455 §5.5.3 allows.
    */
   pong(payload: Uint8Array): void {
     if (this.#stopped) return
@@ -177,7 +177,9 @@ export class Sender {
     if (payload !== null) this.pong(payload)
   }
 
-  /** The first frame of a turn is sent at once, since it is usually the only one; others are sent together. */
+  /**
+   * The first frame of a turn is sent at once, since it is usually the only one; others are sent together.
+   */
   #write(frame: Buffer, size: number, written: () => void): void {
     if (!this.#socket.writable) return
     // A Duplex of the caller may throw. That must end this connection, not the program that calls `close()`.

@@ -42,7 +42,7 @@ export type WebSocket = declared.WebSocket
 
 type Defined = `on${EventName}` | 'CONNECTING' | 'OPEN' | 'CLOSING' | 'CLOSED'
 
-// biome-ignore lint/correctness/noUnusedVariables: merged with the class, whose static block defines these members
+// biome-ignore lint/correctness/noUnusedVariables: merged with the class, whose static block defines these
 interface SocketTarget extends Pick<declared.WebSocket, Defined> {}
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: see above

@@ -1,7 +1,7 @@
 /** Subresource Integrity: checks a body against the hashes that the caller gave. */
 import { loadCrypto } from '../../base/node/lazy-modules.ts'
 
-/** The hashes of the strongest algorithm in a list. A list without a known algorithm has none: null. */
+/** The hashes of the strongest algorithm in a list. */
 export interface IntegrityMetadata {
   readonly algorithm: string
   /** In base64, normalised to one alphabet and without padding. */
@@ -14,6 +14,7 @@ const EXPRESSION = /^(sha256|sha384|sha512)(?:-([^?]*))?(?:\?.*)?$/is
 /** In either alphabet. */
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 
+/** Null if the list has no known algorithm. */
 export function parseIntegrity(metadata: string): IntegrityMetadata | null {
   let strongest: IntegrityMetadata | null = null
   for (const item of metadata.split(/[\t\n\f\r ]+/)) {

@@ -42,8 +42,8 @@ export function collectStream(stream: ReadableStream, take: (chunk: Buffer) => v
             return
           }
           const error = new TypeError('Received non-Uint8Array chunk')
-          // The pipe cancels the stream and waits for that. A source may never answer, and a clone waits for the
-          // other one.
+          // The pipe cancels the stream and waits for that. A source may never answer, and a clone waits for
+          // the other one.
           reject(error)
           throw error
         },

@@ -20,8 +20,8 @@ let unread: Unread[] = []
 
 /** The caller gets the response with the next microtasks. */
 export function watchFresh(run: Unread): void {
-  // Unlike a promise, `queueMicrotask` creates an AsyncResource per call. The second `then` gives callers time
-  // whose responses are delivered after this one.
+  // Unlike a promise, `queueMicrotask` creates an AsyncResource per call. The second `then` leaves time for
+  // callers whose responses are delivered after this one.
   if (fresh.push(run) === 1) void RESOLVED.then(null).then(lookAtFresh)
 }
 

@@ -34,7 +34,8 @@ export class Transfer {
     // Third-party dispatchers report no timings: then only the end is known.
     this.endTime = this.timings?.end ?? now()
     try {
-      // The times, the URL, the initiator, the global object, the cache mode, the sizes, the status, the delivery.
+      // The times, the URL, the initiator, the global object, the cache mode, the sizes, the status, the
+      // delivery.
       clock.markResourceTiming(this, first.href, 'fetch', globalThis, '', this, this.status, '')
     } catch {
       // The response is complete, whatever becomes of its measurement.
