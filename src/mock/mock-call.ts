@@ -10,7 +10,7 @@ import { sortedPath } from './match/request-path.ts'
 import { collectBody, eachOf, isCollectable, isPiecemeal, piecesOf, textOrBytes } from './mock-body.ts'
 import type { MockResponseCallbackOptions } from './reply/reply.ts'
 
-const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
+export const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
 
 export class MockCall {
   readonly origin: string

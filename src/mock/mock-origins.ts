@@ -15,7 +15,7 @@ export class MockOrigins {
   /** By normalised origin. Those that a matcher accepted share its interceptors. */
   readonly #known = new Map<string, OriginMocks>()
   /** In order of creation. */
-  readonly #matching: OriginMocks[] = []
+  readonly #matching = new Set<OriginMocks>()
 
   /** All sets of interceptors, each once. */
   get all(): OriginMocks[] {
@@ -29,7 +29,7 @@ export class MockOrigins {
 
   /** The interceptors for a normalised origin; undefined if there are none. */
   find(key: string): OriginMocks | undefined {
-    const mocks = this.#known.get(key) ?? this.#matching.find(({ origin }) => matchesText(origin, key))
+    const mocks = this.#known.get(key) ?? [...this.#matching].find(({ origin }) => matchesText(origin, key))
     if (mocks !== undefined) this.#known.set(key, mocks)
     return mocks
   }
@@ -42,9 +42,9 @@ export class MockOrigins {
       this.#known.set(key, mocks)
       return mocks
     }
-    const known = this.#matching.find((mocks) => mocks.origin === origin)
+    const known = [...this.#matching].find((mocks) => mocks.origin === origin)
     const mocks = known ?? new OriginMocks(origin)
-    if (known === undefined) this.#matching.push(mocks)
+    this.#matching.add(mocks)
     return mocks
   }
 
@@ -53,8 +53,7 @@ export class MockOrigins {
     const keys = new Set<string>()
     for (const [key, known] of this.#known) if (known === mocks) keys.add(key)
     for (const key of keys) this.#known.delete(key)
-    const index = this.#matching.indexOf(mocks)
-    if (index !== -1) this.#matching.splice(index, 1)
+    this.#matching.delete(mocks)
     return keys
   }
 

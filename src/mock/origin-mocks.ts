@@ -6,7 +6,7 @@ export class OriginMocks {
   /** In order of registration, those that are used up included. */
   readonly all: Interception[] = []
   /** Those that still reply. */
-  readonly live: Interception[] = []
+  readonly live: Set<Interception> = new Set()
 
   constructor(origin: OriginMatcher) {
     this.origin = origin
@@ -14,19 +14,17 @@ export class OriginMocks {
 
   add(interception: Interception): void {
     this.all.push(interception)
-    this.live.push(interception)
+    this.live.add(interception)
   }
 
   /** Counts a match. */
   use(interception: Interception): void {
     interception.timesInvoked++
-    if (!interception.consumed) return
-    const index = this.live.indexOf(interception)
-    if (index !== -1) this.live.splice(index, 1)
+    if (interception.consumed) this.live.delete(interception)
   }
 
   clear(): void {
     this.all.length = 0
-    this.live.length = 0
+    this.live.clear()
   }
 }

@@ -28,6 +28,24 @@ describe('the order', () => {
     assert.deepEqual(texts, ['one', 'one', 'two'])
   })
 
+  test('an interceptor used up while a body was collected: all parts of the next are compared', async (t) => {
+    const { pool, send } = mocking(t)
+    pool.intercept({ path: '/a', method: 'POST', body: 'x' }).reply(200, 'a')
+    pool.intercept({ path: '/b', method: 'PUT' }).reply(200, 'b')
+    const post = (): Promise<unknown> => send('/a', { method: 'POST', body: Readable.from(['x']) })
+    const [first, second] = await Promise.allSettled([post(), post()])
+    assert.equal(first.status, 'fulfilled')
+    assert.equal(second.status, 'rejected')
+    assert.equal((await send('/b', { method: 'PUT' })).text, 'b')
+  })
+
+  test('the params of an interceptor that does not match are not those of the next', async (t) => {
+    const { agent, pool, send } = mocking(t)
+    agent.intercept(`POST ${ORIGIN}/users/:id`).reply(200)
+    pool.intercept({ path: '/users/1' }).reply(200, ({ params }) => params)
+    assert.equal((await send('/users/1')).text, '{}')
+  })
+
   test('the part that leaves no interceptor is named', async (t) => {
     const { pool, send } = mocking(t)
     pool

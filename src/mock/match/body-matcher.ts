@@ -1,5 +1,6 @@
 /** Matchers for request bodies: text, bytes, forms, and JSON by value. */
 import { isAnyArrayBuffer, isRegExp } from 'node:util/types'
+import { withCrLf } from '../../request/form-part.ts'
 import { bytesOf, isForm, textOf } from '../mock-body.ts'
 import { differenceAt } from './json-difference.ts'
 import { type FormEntry, multipartEntries } from './multipart-entries.ts'
@@ -59,10 +60,7 @@ function sorted(params: URLSearchParams): string {
 /** Files are compared by name: matchers are synchronous, and reading a file is not. */
 function entriesOfForm(form: Iterable<[string, unknown]>): FormEntry[] {
   return Array.from(form, ([name, value]): FormEntry => {
-    if (typeof value === 'string') {
-      const text = value.replace(/\r\n|\r|\n/g, '\r\n')
-      return [latin1Of(name), null, latin1Of(text)]
-    }
+    if (typeof value === 'string') return [latin1Of(name), null, latin1Of(withCrLf(value))]
     return [latin1Of(name), latin1Of((value as { name?: string }).name ?? 'blob'), '']
   })
 }

@@ -3,7 +3,7 @@
  * most once, even if the body has to be collected in between.
  */
 
-import type { MockCall } from '../mock-call.ts'
+import { type MockCall, NO_PARAMS } from '../mock-call.ts'
 import type { OriginMocks } from '../origin-mocks.ts'
 import { matchesBody } from './body-matcher.ts'
 import { matchesFields } from './header-matcher.ts'
@@ -27,33 +27,29 @@ export const ACCEPTS: Readonly<Record<Part, (pattern: MockPattern, call: MockCal
 export class MatchRun {
   readonly call: MockCall
   readonly mocks: OriginMocks
-  #candidates: readonly Interception[]
-  #index = 0
-  /** Where to go on with the candidate at `#index`: an index into `PARTS`. */
+  readonly #candidates: Iterator<Interception, undefined>
+  #candidate: Interception | undefined
+  /** Where to go on with the candidate: an index into `PARTS`. */
   #part = 0
   readonly #failures = new Map<Interception, number>()
 
   constructor(call: MockCall, mocks: OriginMocks) {
     this.call = call
     this.mocks = mocks
-    this.#candidates = mocks.live
+    this.#candidates = mocks.live.values() as Iterator<Interception, undefined>
+    this.#candidate = this.#candidates.next().value
   }
 
   /** The interceptor, null if there is none, or `unread` if the body must be collected first. */
   advance(): Interception | null | 'unread' {
-    for (; this.#index < this.#candidates.length; this.#index++) {
-      const candidate = this.#candidates[this.#index]!
-      // A matcher may have made a request that used it up.
-      if (candidate.consumed) continue
-      const refused = this.#compare(candidate)
-      if (refused === 'unread') {
-        this.#candidates = this.#candidates.slice(this.#index)
-        this.#index = 0
-        return 'unread'
-      }
-      this.#part = 0
+    for (; this.#candidate !== undefined; this.#candidate = this.#candidates.next().value) {
+      const candidate = this.#candidate
+      // A matcher may have made a request that used it up, or one came while the body was collected.
+      const refused = candidate.consumed ? 'used up' : this.#compare(candidate)
+      if (refused === 'unread') return refused
       if (refused === null) return candidate
-      this.#failures.set(candidate, refused)
+      if (refused !== 'used up') this.#failures.set(candidate, refused)
+      this.#part = 0
     }
     return null
   }
@@ -80,10 +76,8 @@ export class MatchRun {
 
 function matchesPath(pattern: MockPattern, call: MockCall): boolean {
   const path = pattern.ignoreTrailingSlash ? withoutTrailingSlash(call.path) : call.path
-  if (pattern.named !== null) {
-    const params = pattern.named(path)
-    if (params !== null) call.params = params
-    return params !== null
-  }
+  const params = pattern.named?.(path) ?? null
+  call.params = params ?? NO_PARAMS
+  if (pattern.named !== null) return params !== null
   return pattern.sortedPath === null ? matchesText(pattern.path, path) : pattern.sortedPath === path
 }

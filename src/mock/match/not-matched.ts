@@ -25,7 +25,7 @@ export function notMatched(
   const { call, stage, mocks } = run
   const host = URL.canParse(call.origin) ? new URL(call.origin).host : call.origin
   const path = shownQuery(call.path)
-  const remaining = mocks.live.length
+  const remaining = mocks.live.size
   const defined = mocks.all.length
   const first = `Mock dispatch not matched for ${PART_TEXTS[stage](call)}path '${path}': subsequent request to origin ${call.origin} was not allowed (${refusal}), ${remaining} interceptor(s) remaining out of ${defined} defined`
   const found = findNearest(run, mocks.all)
