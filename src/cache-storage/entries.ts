@@ -10,7 +10,7 @@ export class Entries {
   find(query: CacheQuery | null): readonly Entry[] {
     if (query === null) return [...this.#all]
     if (!query.canMatch) return []
-    const candidates = query.ignoresSearch ? this.#all : (this.#byUrl.get(query.url) ?? [])
+    const candidates = query.page === null ? (this.#byUrl.get(query.url) ?? []) : this.#all
     return [...candidates].filter((entry) => query.matches(entry))
   }
 

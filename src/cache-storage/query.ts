@@ -28,30 +28,23 @@ export interface Entry {
 export class CacheQuery {
   readonly #request: Request
   readonly #options: CacheQueryOptions
+  /** Only responses to GET are stored. */
+  readonly canMatch: boolean
   /** Without the fragment. */
   readonly url: string
-  /** Without the query; null if the query counts. */
-  readonly #page: string | null
+  /** Without the query; null if the query counts, and entries of other URLs cannot match. */
+  readonly page: string | null
 
   constructor(input: RequestInput, options: CacheQueryOptions = {}) {
     this.#request = toRequest(input)
     this.#options = options
+    this.canMatch = this.#request.method === 'GET' || Boolean(options.ignoreMethod)
     this.url = withoutFragment(this.#request.url)
-    this.#page = options.ignoreSearch ? withoutQuery(this.url) : null
-  }
-
-  /** Only responses to GET are stored. */
-  get canMatch(): boolean {
-    return this.#request.method === 'GET' || Boolean(this.#options.ignoreMethod)
-  }
-
-  /** Whether entries of other URLs can match. */
-  get ignoresSearch(): boolean {
-    return this.#page !== null
+    this.page = options.ignoreSearch ? withoutQuery(this.url) : null
   }
 
   matches({ request, url, vary }: Entry): boolean {
-    if (this.#page === null ? url !== this.url : withoutQuery(url) !== this.#page) return false
+    if (this.page === null ? url !== this.url : withoutQuery(url) !== this.page) return false
     if (vary === null || this.#options.ignoreVary) return true
     return fieldNames(vary).every((name) => request.headers.get(name) === this.#request.headers.get(name))
   }

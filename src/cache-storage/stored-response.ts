@@ -32,17 +32,11 @@ export function isResponseLike(value: unknown): value is ResponseLike {
 
 /** Reads the whole body. Each call of the result returns a new response. */
 export async function storedResponse(response: ResponseLike): Promise<() => Response> {
-  const { type, url, redirected, status, statusText, body } = response
+  const { url, redirected, status, statusText, body } = response
+  const type = response.type as ResponseType
+  const record = { type, url, redirected, status, statusText, guard: 'immutable' } as const
   const headers = new HeaderList()
   fillHeaders(headers, response.headers)
-  const record = {
-    type: type as ResponseType,
-    status,
-    statusText,
-    guard: 'immutable',
-    url,
-    redirected,
-  } as const
   const bytes = body === null ? null : new Uint8Array(await response.arrayBuffer())
   return () => makeResponse({ ...record, headers: headers.copy(), body: bytes && new Body(originOf(bytes)) })
 }

@@ -25,11 +25,6 @@ export interface Refusal {
 
 type Reason = Pick<Refusal, 'rule' | 'entry' | 'cause'>
 
-interface Host extends HostFacts {
-  /** As it was asked for. */
-  readonly hostname: string
-}
-
 /**
  * Names that only have a meaning inside a machine or a network (RFC 6761 §6.3, RFC 6762 §3, RFC 8375, and
  * `internal`, which ICANN keeps for that; the metadata service of Google is `metadata.google.internal`).
@@ -101,7 +96,7 @@ export class Guard {
     return { rule: 'socket-path', entry: null, hostname: null, address: path, port: null }
   }
 
-  #aboutHost(host: Host): Reason | null {
+  #aboutHost(host: HostFacts): Reason | null {
     const { deny, hosts, ports, policy } = this.#settings
     const denied = findBroadly(deny, host)
     if (denied !== null) return { rule: 'deny', entry: denied.text }
@@ -111,9 +106,9 @@ export class Guard {
     return isBad ? { rule: 'bad-port', entry: null } : null
   }
 
-  #aboutAddress(host: Host, address: Uint8Array, text: string): Reason | null {
+  #aboutAddress(host: HostFacts, address: Uint8Array, text: string): Reason | null {
     const { deny, allow, policy } = this.#settings
-    const facts: Host = { ...host, address }
+    const facts: HostFacts = { ...host, address }
     const denied = findBroadly(deny, facts)
     if (denied !== null) return { rule: 'deny', entry: denied.text }
     if (policy === 'public-only' && findEntry(allow, facts) === null) {
@@ -124,7 +119,7 @@ export class Guard {
   }
 
   /** A name without a dot is completed by the resolver of the network that it is used in. */
-  #aboutLocalName({ name, ...host }: Host): Reason | null {
+  #aboutLocalName({ name, ...host }: HostFacts): Reason | null {
     const { allow, policy } = this.#settings
     if (policy === 'any' || findEntry(allow, { name, ...host }) !== null) return null
     if (endsInNumber(name!)) return NOT_AN_ADDRESS
@@ -134,7 +129,7 @@ export class Guard {
   }
 
   /** A promise is true in a condition: a check that has become asynchronous would allow everything. */
-  #ask({ hostname, address, port }: Host, text: string | null = null): Reason | null {
+  #ask({ hostname, address, port }: HostFacts, text: string | null = null): Reason | null {
     const { check } = this.#settings
     if (check === null) return null
     try {
@@ -157,12 +152,12 @@ export function blockedError({ rule, cause, ...details }: Refusal): BlockedAddre
   return new BlockedAddressError(`Blocked by the guard: ${rule}`, { rule, ...details }, options)
 }
 
-function refusal(reason: Reason, { hostname, port }: Host, address: string | null): Refusal {
+function refusal(reason: Reason, { hostname, port }: HostFacts, address: string | null): Refusal {
   return { ...reason, hostname, address, port: Number.isNaN(port) ? null : port }
 }
 
 /** A port as the runtime reads it, also in the form `0x50`. */
-function hostOf(hostname: string, port: string | number): Host {
+function hostOf(hostname: string, port: string | number): HostFacts {
   const address = ipBytes(withoutZone(hostname))
   // The resolver of the runtime converts names that are not ASCII: `ⓔvil.test` is `evil.test`. What is not a
   // name in any form is converted to an empty text.

@@ -10,6 +10,8 @@ import { embeddedIpv4, mapped, withoutMapping } from './embedded-ipv4.ts'
 
 /** What entries are compared with. */
 export interface HostFacts {
+  /** As it was asked for. */
+  readonly hostname: string
   /** Lower case, in the form of DNS, without a dot at the end; null for an IP literal. */
   readonly name: string | null
   /** Null for a name that is not resolved yet. */

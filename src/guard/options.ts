@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from '../errors.ts'
 import {
   type Check,
+  type Filled,
   integerFrom,
   isBoolean,
   isFunction,
@@ -49,8 +50,7 @@ export interface GuardOptions {
   resolve?: boolean | null | undefined
 }
 
-export interface GuardSettings {
-  readonly policy: GuardPolicy
+export interface GuardSettings extends Filled<Pick<GuardOptions, 'policy' | 'strict' | 'resolve'>> {
   readonly allow: readonly HostEntry[]
   readonly deny: readonly HostEntry[]
   /** Null for all. */
@@ -58,8 +58,6 @@ export interface GuardSettings {
   /** Null for those that the policy does not refuse. */
   readonly ports: ReadonlySet<number> | null
   readonly check: ((target: GuardTarget) => unknown) | null
-  readonly strict: boolean
-  readonly resolve: boolean
 }
 
 const isPort: Check = (port) => integerFrom(1)(port) && (port as number) <= MAX_PORT

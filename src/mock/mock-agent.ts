@@ -4,10 +4,8 @@ import { defineKind } from '../base/object/kind.ts'
 import { Agent, mockAgentRequests } from '../dispatcher/agent.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { closeAll, destroyAll } from '../dispatcher/end-all.ts'
-import type { EventSourceOptions } from '../dispatcher/event-source-options.ts'
 import { LifecycleDispatcher } from '../dispatcher/lifecycle.ts'
 import { reemitConnections } from '../dispatcher/reemit.ts'
-import type { WebSocketOptions } from '../dispatcher/websocket-options.ts'
 import { InvalidArgumentError, UndiciError } from '../errors.ts'
 import { replaceGlobalDispatcher } from '../global/global-dispatcher.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
@@ -51,11 +49,13 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
 
   constructor(options: MockAgentOptions = {}) {
     const settings = readMockAgentOptions(options)
-    super(settings.agentOptions.webSocket)
-    this.#real = settings.agent ?? new Agent(settings.agentOptions)
-    this.#network = new MockNetwork(this, this.#real, settings)
-    mockAgentRequests(this.#real, (call, handler) => this.#network.intercept(call, handler))
-    reemitConnections(this, this.#real)
+    const real = settings.agent ?? new Agent(settings.agentOptions)
+    const { webSocketOptions, eventSourceOptions } = real as Partial<LifecycleDispatcher>
+    super(webSocketOptions ?? settings.agentOptions.webSocket, eventSourceOptions)
+    this.#real = real
+    this.#network = new MockNetwork(this, real, settings)
+    mockAgentRequests(real, (call, handler) => this.#network.intercept(call, handler))
+    reemitConnections(this, real)
   }
 
   /**
@@ -203,16 +203,6 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
     } finally {
       await this.destroy()
     }
-  }
-
-  /** Those of the agent that carries the requests. */
-  override get webSocketOptions(): Required<WebSocketOptions> {
-    return (this.#real as Partial<LifecycleDispatcher>).webSocketOptions ?? super.webSocketOptions
-  }
-
-  /** Those of the agent that carries the requests. */
-  override get eventSourceOptions(): Required<EventSourceOptions> {
-    return (this.#real as Partial<LifecycleDispatcher>).eventSourceOptions ?? super.eventSourceOptions
   }
 
   /** @internal */

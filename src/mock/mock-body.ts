@@ -2,6 +2,7 @@
  * The body of a mocked request, as matchers and reply functions see it. Streams, iterables and Blobs that
  * have to be looked at are collected first, and the bytes replace them.
  */
+import { isUtf8 } from 'node:buffer'
 import { isAnyArrayBuffer, isUint8Array } from 'node:util/types'
 import { InvalidArgumentError } from '../errors.ts'
 import { type BodySource, classifyBody, type IterableForm } from '../request/body-source.ts'
@@ -78,8 +79,7 @@ export async function collectBody(body: unknown, kept: unknown[] = []): Promise<
 
 /** The text of bytes; the bytes themselves if they are not UTF-8. */
 export function textOrBytes(bytes: Buffer): string | Buffer {
-  const text = bytes.toString('utf8')
-  return Buffer.byteLength(text) === bytes.length && Buffer.from(text).equals(bytes) ? text : bytes
+  return isUtf8(bytes) ? bytes.toString('utf8') : bytes
 }
 
 /** The text of a body that is a string or bytes; null for any other. */

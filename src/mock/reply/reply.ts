@@ -103,34 +103,27 @@ export interface PendingReply {
   callback?: MockReplyOptionsCallback
 }
 
-/** The call that a reply is for. */
-interface Asking {
-  callbackOptions(): MockResponseCallbackOptions
-}
-
-/** A response that is known beforehand, or that a function makes for each request. */
-export interface ResponseReply {
-  readonly kind: 'response' | 'function'
-  readonly ask: (call: Asking) => MockedResponse | Promise<MockedResponse>
-  /** A function without parameters does not look at the body. */
-  readonly readsBody: boolean
-  /** The function returns status, headers and data. */
-  readonly isWhole: boolean
-  readonly data: PendingReply
-}
-
-/** A reply that needs a connection in memory. */
-type WireReply =
+/** What an interceptor does: it responds, fails, or acts on a connection in memory. */
+export type Reply = { readonly data: PendingReply } & (
+  | {
+      /** Known beforehand, or made for each request. */
+      readonly kind: 'response' | 'function'
+      readonly ask: (call: {
+        callbackOptions(): MockResponseCallbackOptions
+      }) => MockedResponse | Promise<MockedResponse>
+      /** A function without parameters does not look at the body. */
+      readonly readsBody: boolean
+      /** The function returns status, headers and data. */
+      readonly isWhole: boolean
+    }
+  | { readonly kind: 'error'; readonly error: unknown }
   | {
       readonly kind: 'raw'
       readonly script: (opts: MockResponseCallbackOptions, protocol: WireProtocol) => WireScript
     }
   | { readonly kind: 'unreachable'; readonly fault: 'connect-refused' | 'connect-timeout' }
   | { readonly kind: 'upgrade'; readonly accept: UpgradeAcceptor }
-
-export type Reply =
-  | ResponseReply
-  | ((WireReply | { readonly kind: 'error'; readonly error: unknown }) & { readonly data: PendingReply })
+)
 
 /** Gets the server's end of an upgraded connection. */
 export type UpgradeAcceptor = (socket: Duplex, opts: MockResponseCallbackOptions) => unknown

@@ -153,11 +153,7 @@ export class SnapshotRecorder {
 
   /** Removes those that were neither replayed nor recorded. */
   prune(): void {
-    for (const [key, { isUsed }] of this.#kept) {
-      if (isUsed) continue
-      this.#kept.delete(key)
-      this.#isChanged = true
-    }
+    for (const [key, { isUsed }] of this.#kept) if (!isUsed) this.#isChanged = this.#kept.delete(key)
   }
 
   /** Stops the automatic writes. */
