@@ -103,7 +103,7 @@ export class Exchange extends RelayedRequest implements UnderWay {
     this.#host.exchanges.add(this)
     try {
       // Those who follow may have to give it up in its queue.
-      return this.begin(this.downstream, true).send(this.dispatch!, this.opts)
+      return this.begin(this.downstream, true).send(this.call.dispatch!, this.opts)
     } catch (error) {
       this.#leave()
       this.#followers?.release(false)

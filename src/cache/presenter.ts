@@ -10,7 +10,7 @@ import type { Head, Received } from '../relay/response-source.ts'
 import type { HeldRequests } from '../request/dispatching.ts'
 import { newTimings } from '../request/timings.ts'
 import { addCacheStatus, type Handling } from './rules/cache-status.ts'
-import { type Presentation, presentationOf, presentedHead } from './rules/preconditions.ts'
+import { type Presentation, presentationOf, presentedHead, WHOLE } from './rules/preconditions.ts'
 import { ageOf } from './rules/serving-rules.ts'
 import { Serving } from './serving.ts'
 import type { CacheValue } from './store/cache-store.ts'
@@ -18,7 +18,6 @@ import { discardBody, type Found, readerOf, sizeOf } from './store/found.ts'
 import { StoredStream } from './store/stored-stream.ts'
 
 const STALE_WARNING = '110 - "response is stale"'
-const WHOLE: Presentation = { kind: 'whole' }
 
 /** How a stored response came to answer the request. */
 export interface Answering {

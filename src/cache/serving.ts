@@ -6,8 +6,6 @@ import type { ResponseFacts } from '../relay/response-facts.ts'
 import type { Head, Received } from '../relay/response-source.ts'
 import type { HeldRequests, Refusable } from '../request/dispatching.ts'
 
-const RESOLVED = Promise.resolve()
-
 export interface Served {
   readonly head: Head
   readonly received: Received
@@ -32,7 +30,7 @@ export class Serving extends BodyDelivery implements Refusable {
   /** Not within `dispatch()`: a handler is never called before its caller has the return value. */
   startLater(): void {
     this.downstream.announce()
-    void RESOLVED.then(() => this.start())
+    queueMicrotask(() => this.start())
   }
 
   start(): void {

@@ -6,7 +6,7 @@ import { withoutPollution } from '../base/object/own-options.ts'
 import { startDebugOutput } from '../debug.ts'
 import { ClientClosedError, ClientDestroyedError, InvalidArgumentError } from '../errors.ts'
 import { dispatchOn } from '../handler/either-handler.ts'
-import { toDispatchHandler } from '../handler/legacy-handler.ts'
+import { checkedHandler } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { HELD, type HeldRequests, type Refusable } from '../request/dispatching.ts'
@@ -144,10 +144,7 @@ export abstract class LifecycleDispatcher extends Dispatcher {
   protected abstract terminate(reason: EndReason, done: () => void): void
 
   override dispatch(given: DispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean {
-    if (typeof handler !== 'object' || handler === null) {
-      throw new InvalidArgumentError('handler must be an object')
-    }
-    const current = toDispatchHandler(handler)
+    const current = checkedHandler(handler)
     try {
       const options = withoutPollution(given)
       if (typeof options !== 'object' || options === null) {

@@ -68,14 +68,10 @@ class EitherHandler {
     if (this.#state !== 'open') return
     // A request that was dispatched tells the handler by itself.
     this.#request?.abort(error)
-    if (this.#isSettled()) return
+    if ((this.#state as string) === 'settled') return
     this.#state = { refused: error }
     destroyBodyOf(opts, error)
     this.#inner.onResponseError?.(null, error as Error)
-  }
-
-  #isSettled(): boolean {
-    return this.#state === 'settled'
   }
 }
 

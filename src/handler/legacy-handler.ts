@@ -5,6 +5,7 @@
 // biome-ignore-all lint/correctness/noVoidTypeReturn: a handler may have async functions, and the dispatcher looks at their promises
 import type { Duplex } from 'node:stream'
 import { isDeepStrictEqual } from 'node:util'
+import { InvalidArgumentError } from '../errors.ts'
 import { type HeaderObject, toBuffers } from '../protocol/header-block.ts'
 import type {
   DispatchController,
@@ -39,6 +40,12 @@ export function optionsFor<T extends DispatchOptions>(options: T, handler: unkno
 /** Returns a new handler unchanged. Anything but a handler comes back too, and `dispatch` refuses it. */
 export function toDispatchHandler(handler: DispatchHandler | LegacyDispatchHandler): DispatchHandler {
   return isLegacyHandler(handler) ? new LegacyHandler(handler) : (handler as DispatchHandler)
+}
+
+/** The handler that a caller has given. */
+export function checkedHandler(handler: DispatchHandler | LegacyDispatchHandler): DispatchHandler {
+  if (typeof handler === 'object' && handler !== null) return toDispatchHandler(handler)
+  throw new InvalidArgumentError('handler must be an object')
 }
 
 /**

@@ -152,13 +152,13 @@ export class ForwardedRequest extends RelayedRequest<Forwarding> {
 
   #onRefused(attempt: Attempt, refusal: Refusal): void {
     this.#refused = null
-    const { fields, onProxyResponse } = this.#hop
-    if (!this.#canRepeat || this.#tries >= MOST_TRIES) {
-      this.#refuse(attempt, refusal)
-    } else if (fields.isRotating && !this.#hasNewToken) {
+    const { fields, settings } = this.#hop
+    const { onProxyResponse } = settings
+    const mayRepeat = this.#canRepeat && this.#tries < MOST_TRIES
+    if (mayRepeat && fields.isRotating && !this.#hasNewToken) {
       this.#hasNewToken = true
       this.#try(() => this.#authorize([]))
-    } else if (onProxyResponse === null) {
+    } else if (!mayRepeat || onProxyResponse === null) {
       this.#refuse(attempt, refusal)
     } else {
       this.#try(() =>

@@ -15,16 +15,14 @@ import { buildClientConnector } from '../net/connector.ts'
 import type { HttpProxyAddress } from './proxy-address.ts'
 import { dialError } from './proxy-error.ts'
 import { ProxyFields } from './proxy-fields.ts'
-import type { ProxyResponseFunction, ProxySettings } from './proxy-options.ts'
+import type { ProxySettings } from './proxy-options.ts'
 
 export class ProxyHop {
   readonly address: HttpProxyAddress
   readonly fields: ProxyFields
   /** For TLS to the proxy, where the `host` of a request, which is the target's, must not be used. */
   readonly servername: string
-  readonly connectTimeout: number
-  readonly onProxyResponse: ProxyResponseFunction | null
-  readonly #settings: ProxySettings
+  readonly settings: ProxySettings
   readonly #connect: ConnectFunction
   readonly #connectHttp1: ConnectFunction
   readonly #onMade: (forwarding: Dispatcher) => void
@@ -39,9 +37,7 @@ export class ProxyHop {
     this.address = address
     this.fields = new ProxyFields(headers, token, auth, address.authorization)
     this.servername = ownMembers(proxyTls).servername || serverNameOf(origin.host) || origin.hostname
-    this.connectTimeout = dial.timeout
-    this.onProxyResponse = settings.onProxyResponse
-    this.#settings = settings
+    this.settings = settings
     this.#onMade = onMade
     if (connectProxy === null) {
       const http1 = dialer(address, { ...proxyTls, allowH2: false })
@@ -59,7 +55,7 @@ export class ProxyHop {
 
   /** Takes CONNECT. Over HTTP/2 all tunnels share its connections (RFC 9113 §8.5). */
   get tunnelling(): Dispatcher {
-    const { maxHeaderSize } = ownMembers(this.#settings.agentOptions)
+    const { maxHeaderSize } = ownMembers(this.settings.agentOptions)
     this.#tunnelling ??= this.#make({ maxHeaderSize, connect: this.#connect })
     return this.#tunnelling
   }
@@ -67,7 +63,7 @@ export class ProxyHop {
   /** Takes requests with the whole URL, to any origin. Only HTTP/1.1 has that form (RFC 9112 §3.2.2). */
   get forwarding(): Dispatcher {
     if (this.#forwarding === null) {
-      const { agentOptions, keepsAlive } = this.#settings
+      const { agentOptions, keepsAlive } = this.settings
       const { factory: _factory, maxOrigins: _maxOrigins, ...options } = agentOptions
       const pipelining = keepsAlive ? ownMembers(options).pipelining : 0
       this.#forwarding = this.#make({ ...options, pipelining, allowH2: false, connect: this.#connectHttp1 })
@@ -82,7 +78,7 @@ export class ProxyHop {
   }
 
   #make(options: PoolOptions & { connect: ConnectFunction }): Dispatcher {
-    const { clientFactory } = this.#settings
+    const { clientFactory } = this.settings
     const { url } = this.address.origin
     return clientFactory === null
       ? new Pool(url, options)

@@ -71,7 +71,7 @@ export class ProxyRoute {
   /** Of the connections to the proxies that HTTP is spoken on. */
   addStats(sum: PoolStats): void {
     for (const hop of this.#socksHops) hop.addStats(sum)
-    for (const dispatcher of [...this.#proxySide, ...this.#forwarders]) {
+    for (const dispatcher of [...this.#made('tunnelling'), ...this.#made('forwarding')]) {
       const stats = statsOf(dispatcher) as Partial<PoolStats> | null
       for (const name of Object.keys(sum) as (keyof PoolStats)[]) sum[name] += Number(stats?.[name] ?? 0)
     }
@@ -80,7 +80,7 @@ export class ProxyRoute {
   /** Requests first, then what tunnels run over. */
   finish(done: () => void): void {
     this.#forwarding.held.whenEmpty(() => {
-      closeAll(this.#targetSide, () => closeAll(this.#proxySide, done))
+      closeAll(this.#targetSide, () => closeAll(this.#made('tunnelling'), done))
     })
   }
 
@@ -90,23 +90,15 @@ export class ProxyRoute {
       call.fail(reason.error)
       held.delete(call)
     }
-    destroyAll([...this.#targetSide, ...this.#proxySide], reason, done)
-  }
-
-  get #forwarders(): Dispatcher[] {
-    return this.#forwarding.hops
-      .map((hop) => hop.dispatchers.forwarding)
-      .filter((dispatcher) => dispatcher !== null)
+    destroyAll([...this.#targetSide, ...this.#made('tunnelling')], reason, done)
   }
 
   get #targetSide(): Dispatcher[] {
-    return [this.#agent, ...this.#forwarders]
+    return [this.#agent, ...this.#made('forwarding')]
   }
 
-  get #proxySide(): Dispatcher[] {
-    return this.#forwarding.hops
-      .map((hop) => hop.dispatchers.tunnelling)
-      .filter((dispatcher) => dispatcher !== null)
+  #made(kind: keyof ProxyHop['dispatchers']): Dispatcher[] {
+    return this.#forwarding.hops.flatMap((hop) => hop.dispatchers[kind] ?? [])
   }
 }
 

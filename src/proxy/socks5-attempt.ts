@@ -57,11 +57,13 @@ export class Socks5Attempt implements TunnelTry, TimeoutTarget {
   #state: State = { at: 'dialing', details: new ConnectDetails() }
   #stopClock: () => void = () => {}
 
-  readonly #onReadable = (): void => this.#guard(() => this.#read())
-  readonly #onEnd = (): void => this.#fail(new Socks5ProxyError('other side closed'))
-  /** Reported like an end; the error of the runtime is the cause. */
-  readonly #onError = (cause: Error): void =>
-    this.#fail(Object.assign(new Socks5ProxyError('other side closed'), { cause }))
+  readonly #listeners = Object.entries({
+    readable: () => this.#guard(() => this.#read()),
+    end: () => this.#fail(new Socks5ProxyError('other side closed')),
+    close: () => this.#fail(new Socks5ProxyError('other side closed')),
+    // Reported like an end; the error of the runtime is the cause.
+    error: (cause: Error) => this.#fail(Object.assign(new Socks5ProxyError('other side closed'), { cause })),
+  })
 
   constructor(proxy: Socks5Proxy, target: ConnectorOptions, answer: OnTunnel) {
     this.#proxy = proxy
@@ -121,12 +123,8 @@ export class Socks5Attempt implements TunnelTry, TimeoutTarget {
     this.#state = { at: 'negotiating', socket, negotiation, step: 'greeting' }
     this.#startClock()
     this.#guard(() => {
-      socket
-        .on('readable', this.#onReadable)
-        .on('end', this.#onEnd)
-        .on('close', this.#onEnd)
-        .on('error', this.#onError)
-        .write(negotiation.start())
+      for (const [event, listener] of this.#listeners) socket.on(event, listener)
+      socket.write(negotiation.start())
     })
   }
 
@@ -193,12 +191,8 @@ export class Socks5Attempt implements TunnelTry, TimeoutTarget {
   /** An error may still come before the socket has a new owner. */
   #unlisten(socket: Duplex): void {
     try {
-      socket
-        .on('error', ignoreError)
-        .off('readable', this.#onReadable)
-        .off('end', this.#onEnd)
-        .off('close', this.#onEnd)
-        .off('error', this.#onError)
+      socket.on('error', ignoreError)
+      for (const [event, listener] of this.#listeners) socket.off(event, listener)
     } catch {
       // A value of the caller's function that is not a socket: its requests fail, or it is destroyed.
     }

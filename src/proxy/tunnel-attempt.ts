@@ -47,7 +47,7 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
 
   start(): void {
     // Nobody waits for an attempt that was garbage-collected: every outcome stops the clock.
-    this.#stopClock = startConnectTimeout(this.#hop.connectTimeout, this, () => {})
+    this.#stopClock = startConnectTimeout(this.#hop.settings.dial.timeout, this, () => {})
     try {
       this.#authorize(this.#hop.tunnelling, [])
     } catch (error) {
@@ -64,9 +64,9 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
   }
 
   onConnectTimeout(): void {
-    const { uri, address, connectTimeout } = this.#hop
+    const { uri, address, settings } = this.#hop
     const { hostname } = address.origin
-    const goal = { hostname, port: portOf(address.origin), timeout: connectTimeout }
+    const goal = { hostname, port: portOf(address.origin), timeout: settings.dial.timeout }
     const error = withProxy(timeoutError(goal, []), uri, 'proxy-connect')
     const answer = this.#end()
     this.#exchange?.cancel(error)
@@ -122,7 +122,7 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
       headers: fields as HeadersInput,
       servername: hop.servername,
       // Another CONNECT may follow on the connection.
-      ...(hop.onProxyResponse === null ? null : { reset: false }),
+      ...(hop.settings.onProxyResponse === null ? null : { reset: false }),
     }
     this.#tries++
     this.#exchange = new ConnectExchange((outcome) => {
@@ -152,14 +152,14 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
   }
 
   #onRefusal(refusal: Refusal): void {
-    const { fields, onProxyResponse } = this.#hop
+    const { fields, settings } = this.#hop
     if (refusal.statusCode === 407 && fields.isRotating && !this.#hasNewToken) {
       this.#hasNewToken = true
       this.#keepRefused(null)
       this.#authorize(this.#hop.tunnelling, [])
     } else {
       this.#await(
-        () => (this.#tries < MOST_TRIES ? onProxyResponse?.(refusal) : null),
+        () => (this.#tries < MOST_TRIES ? settings.onProxyResponse?.(refusal) : null),
         (headers) => this.#onAnswerToRefusal(headers, refusal),
       )
     }

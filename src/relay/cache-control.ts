@@ -46,31 +46,22 @@ export interface CacheControlDirectives {
 /** Longest lifetime (RFC 9111 §1.2.2). */
 export const MAX_SECONDS: number = 2 ** 31 - 1
 
-/** Directives without an argument. */
-export const FLAGS = [
-  'public',
-  'no-store',
-  'no-transform',
-  'must-revalidate',
-  'proxy-revalidate',
-  'must-understand',
-  'immutable',
-  'only-if-cached',
-] as const
-type Flag = (typeof FLAGS)[number]
+type Qualified = 'no-cache' | 'private'
+type Duration = Extract<keyof CacheControlDirectives, `${'max' | 's-max' | 'min' | 'stale'}${string}`>
+type Flag = Exclude<keyof CacheControlDirectives, Qualified | Duration>
 
 /** Directives that are a number of seconds. */
-export const DURATIONS = [
-  'max-age',
-  's-maxage',
-  'max-stale',
-  'min-fresh',
-  'stale-while-revalidate',
-  'stale-if-error',
-] as const
-type Duration = (typeof DURATIONS)[number]
+export const DURATIONS: ReadonlySet<string> = new Set(
+  'max-age s-maxage max-stale min-fresh stale-while-revalidate stale-if-error'.split(' '),
+)
 
-type Qualified = 'no-cache' | 'private'
+/** Directives without an argument. */
+export const FLAGS: ReadonlySet<string> = new Set(
+  (
+    'public no-store no-transform must-revalidate proxy-revalidate must-understand immutable ' +
+    'only-if-cached'
+  ).split(' '),
+)
 
 const LEADING_TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+/
 const RESTRICTING = /(?<![\w-])(no-store|no-cache|private)(?![\w-])/gi
@@ -169,7 +160,7 @@ function addMember(directives: CacheControlDirectives, member: string, denied: S
       break
     default:
       if (argument !== null) denied.add(name)
-      if (FLAGS.includes(name as Flag)) directives[name as Flag] = true
+      if (FLAGS.has(name)) directives[name as Flag] = true
   }
   // `max-age=60 no-store` lacks a comma.
   if (argument !== null && name !== 'no-cache' && name !== 'private' && !rest.startsWith('="')) {

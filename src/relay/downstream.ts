@@ -278,16 +278,15 @@ export class Downstream implements DispatchController, AttemptProgress {
 
   /** Hands over what was held, as far as the handler takes it, and lets the source go on. */
   #flow(): void {
-    while (this.#held !== null && !this.#paused && !this.settled) {
-      const chunk = this.#held.shiftOwn()
-      if (this.#held.size === 0) this.#held = null
-      if (chunk === undefined) continue
-      this.#isCalling = true
-      try {
-        this.#call('onResponseData', this, chunk)
-      } finally {
-        this.#isCalling = false
+    this.#isCalling = true
+    try {
+      while (this.#held !== null && !this.#paused && !this.settled) {
+        const chunk = this.#held.shiftOwn()
+        if (this.#held.size === 0) this.#held = null
+        if (chunk !== undefined) this.#call('onResponseData', this, chunk)
       }
+    } finally {
+      this.#isCalling = false
     }
     if (this.#paused || this.settled) return
     if (this.#heldEnd !== null) this.#end(this.#heldEnd)

@@ -1,23 +1,16 @@
 /**
- * How a caller wants its request sent, beside the request itself. Callers that share one
- * request get a response that came under the terms of the first: those with other terms do not share.
+ * How a caller wants its request sent, beside the request itself. Callers that share one request get a
+ * response that came under the terms of the first: those with other terms do not share.
  */
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 
 /**
  * Limits of the caller, the server that is meant, and what interceptors further inside do with the response.
  */
-const TERMS = [
-  'headersTimeout',
-  'bodyTimeout',
-  'servername',
-  'maxRedirections',
-  'throwOnMaxRedirect',
-  'stripHeadersOnRedirect',
-  'stripHeadersOnCrossOriginRedirect',
-  'dumpMaxSize',
-  'retryOptions',
-] as const satisfies readonly (keyof DispatchOptions)[]
+const TERMS = (
+  'headersTimeout bodyTimeout servername maxRedirections throwOnMaxRedirect stripHeadersOnRedirect ' +
+  'stripHeadersOnCrossOriginRedirect dumpMaxSize retryOptions'
+).split(' ') as (keyof DispatchOptions)[]
 
 /** Options are no deeper than that; what is deeper is only equal to itself. */
 const DEEPEST = 3

@@ -26,21 +26,17 @@ export interface Call {
 
 export abstract class RelayedRequest<S = undefined> implements AttemptOwner, ResponseSource {
   protected readonly settings: S
+  /** Of the call, or what has replaced them. */
   protected opts: DispatchOptions
-  protected readonly dispatch: Send | null
-  protected readonly held: HeldRequests | undefined
-  protected readonly own: OwnOrigin
+  protected readonly call: Call
   protected readonly downstream: Downstream
   /** The one that runs, or the last one. */
   attempt!: Attempt
 
   constructor(call: Call, settings: S, downstream: Downstream = new Downstream(call.handler)) {
-    const { opts, dispatch, held, own } = call
+    this.call = call
     this.settings = settings
-    this.opts = opts
-    this.dispatch = dispatch
-    this.held = held
-    this.own = own
+    this.opts = call.opts
     this.downstream = downstream
   }
 
@@ -53,7 +49,7 @@ export abstract class RelayedRequest<S = undefined> implements AttemptOwner, Res
 
   /** Throws what the dispatcher throws. */
   send(opts: DispatchOptions = this.opts): boolean {
-    return this.begin().send(this.dispatch!, opts)
+    return this.begin().send(this.call.dispatch!, opts)
   }
 
   abort(reason: unknown): void {

@@ -52,11 +52,8 @@ export function keepHeaders(headers: GivenHeaders, keeps: (name: string) => bool
 
 /** What can be read only once is copied, so that every attempt has the same headers. */
 export function readableAgain(headers: GivenHeaders): GivenHeaders {
-  const isIterator =
-    typeof headers === 'object' &&
-    headers !== null &&
-    typeof (headers as { next?: unknown }).next === 'function'
-  return isIterator && isPairIterable(headers) ? withHeaders(headers, {}) : headers
+  const isIterator = typeof (headers as { next?: unknown } | null | undefined)?.next === 'function'
+  return isIterator && isPairIterable(headers as object) ? withHeaders(headers, {}) : headers
 }
 
 /** The same options, or a copy whose headers can be read again. */

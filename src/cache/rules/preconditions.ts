@@ -19,7 +19,7 @@ export type Presentation =
   | { readonly kind: 'part'; readonly range: ByteRange; readonly length: number }
   | { readonly kind: 'unsatisfiable'; readonly length: number }
 
-const WHOLE: Presentation = { kind: 'whole' }
+export const WHOLE: Presentation = { kind: 'whole' }
 const NOT_MODIFIED: Presentation = { kind: 'not-modified' }
 
 /** Fields of a 304 (RFC 9110 §15.4.5) besides those that a cache adds. */
@@ -57,20 +57,12 @@ function rangeApplies(entry: CacheValue, request: HeaderObject): boolean {
 function partOf(text: string, length: number): Presentation {
   const match = /^bytes=\s*([0-9]{0,15})-([0-9]{0,15})\s*$/i.exec(text)
   if (match === null || (match[1] === '' && match[2] === '')) return WHOLE
-  let start: number
-  let end = length
-  if (match[1] === '') {
-    if (Number(match[2]) === 0) return { kind: 'unsatisfiable', length }
-    start = Math.max(0, length - Number(match[2]))
-  } else {
-    start = Number(match[1])
-    if (match[2] !== '') {
-      if (Number(match[2]) < start) return WHOLE
-      end = Math.min(length, Number(match[2]) + 1)
-    }
-  }
+  const isSuffix = match[1] === ''
+  const start = isSuffix ? Math.max(0, length - Number(match[2])) : Number(match[1])
+  const last = isSuffix || match[2] === '' ? length - 1 : Number(match[2])
+  if (!isSuffix && last < start && match[2] !== '') return WHOLE
   if (start >= length) return { kind: 'unsatisfiable', length }
-  return { kind: 'part', range: { start, end }, length }
+  return { kind: 'part', range: { start, end: Math.min(length, last + 1) }, length }
 }
 
 /** The head of a response that is not the stored one as it is. */

@@ -22,9 +22,7 @@ export function blocksOf(body: StoredBody | null | undefined): readonly Buffer[]
 }
 
 export function sizeOf(blocks: readonly Buffer[]): number {
-  let size = 0
-  for (const block of blocks) size += block.length
-  return size
+  return blocks.reduce((size, { length }) => size + length, 0)
 }
 
 /** Handlers get copies: a caller's change must not reach the next caller. */

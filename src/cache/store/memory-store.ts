@@ -184,11 +184,7 @@ defineKind(MemoryCacheStore, 'ventuno.MemoryCacheStore')
 
 /** The newest that fits (RFC 9111 §4.1). */
 function find(list: readonly Kept[], key: CacheKey): Kept | undefined {
-  for (let i = list.length - 1; i >= 0; i--) {
-    const kept = list[i]!
-    if (kept.method === key.method && varyMatches(kept.entry.vary, key.headers)) return kept
-  }
-  return undefined
+  return list.findLast(({ method, entry }) => method === key.method && varyMatches(entry.vary, key.headers))
 }
 
 function sizeOfHead(url: string, value: CacheValue): number {

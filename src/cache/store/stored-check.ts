@@ -61,10 +61,10 @@ function isFields(fields: object, mayBeNull: boolean): boolean {
 /** Names that nobody knows may have any value. */
 function isDirective([name, value]: [string, unknown]): boolean {
   if (value === undefined) return true
-  if ((DURATIONS as readonly string[]).includes(name)) return typeof value === 'number' && value >= 0
+  if (DURATIONS.has(name)) return typeof value === 'number' && value >= 0
   const isList = Array.isArray(value) && value.every((field) => typeof field === 'string')
   if (name === 'no-cache' || name === 'private') return value === true || isList
-  return value === true || !(FLAGS as readonly string[]).includes(name)
+  return value === true || !FLAGS.has(name)
 }
 
 /** Not its content: a stream is checked while it is read. */

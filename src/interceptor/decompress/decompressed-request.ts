@@ -131,15 +131,8 @@ export class DecompressedRequest extends RelayedRequest<DecompressSettings> impl
     if (this.downstream.settled) return
     this.#decoded += chunk.length
     const error = this.#excess(this.#decoded)
-    if (error !== null) {
-      this.onDecodeError(error)
-      return
-    }
-    try {
-      this.downstream.data(chunk)
-    } catch (thrown) {
-      this.onDecodeError(thrown as Error)
-    }
+    if (error !== null) this.onDecodeError(error)
+    else this.downstream.contain(() => this.downstream.data(chunk))
   }
 
   onDecodedEnd(): void {
@@ -152,7 +145,7 @@ export class DecompressedRequest extends RelayedRequest<DecompressSettings> impl
     this.downstream.contain(() => this.downstream.end(trailers, this.attempt.controller))
   }
 
-  /** The bytes are not valid in their coding, decode to too much, or the caller's handler threw. */
+  /** The bytes are not valid in their coding, or decode to too much. */
   onDecodeError(error: Error): void {
     this.downstream.contain(() => this.downstream.fail(error))
     this.abort(error)

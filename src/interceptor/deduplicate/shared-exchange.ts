@@ -37,8 +37,6 @@ type State =
 
 type Caller = Sharer<DispatchOptions>
 
-const RESOLVED = Promise.resolve()
-
 export class SharedExchange implements AttemptOwner, AttemptProgress, SharedOwner {
   readonly wantsQueued = true
   readonly wantsBodySent = false
@@ -82,7 +80,7 @@ export class SharedExchange implements AttemptOwner, AttemptProgress, SharedOwne
     const caller = this.#shared.add(downstream, opts)
     downstream.announce()
     // Not within `dispatch()`: a handler is never called before its caller has the return value.
-    void RESOLVED.then(() => {
+    queueMicrotask(() => {
       if (this.#attempt.controller !== null && this.#shared.callers.includes(caller)) this.#catchUp(caller)
     })
     return true

@@ -72,12 +72,8 @@ export function readAddresses(addresses: unknown, maxTTL: number, timestamp: num
   return { records: { 4: group(lists[4]), 6: group(lists[6]) } }
 }
 
-export function lowestTtl(entry: DnsRecords): number {
-  let lowest = Number.POSITIVE_INFINITY
-  for (const family of FAMILIES) {
-    for (const { ttl } of entry.records[family]?.ips ?? []) lowest = Math.min(lowest, ttl)
-  }
-  return lowest
+export function lowestTtl({ records }: DnsRecords): number {
+  return Math.min(...FAMILIES.flatMap((family) => records[family]?.ips ?? []).map(({ ttl }) => ttl))
 }
 
 /** Takes out the addresses that are too old; false if none is left. */

@@ -49,7 +49,7 @@ export class ResolvedRequest extends RelayedRequest<NamedTarget> {
     if (entry !== null) this.#sendTo(entry, null)
     else {
       const leave = (): void => this.settings.resolver.leave(this.settings.destination, this.#onLookup)
-      const call = new HeldCall(this.opts, this.downstream, this.held, leave)
+      const call = new HeldCall(this.opts, this.downstream, this.call.held, leave)
       this.#state = call
       this.settings.resolver.lookUp(this.settings.destination, this.#onLookup)
       if (this.#state === call) this.downstream.announce()

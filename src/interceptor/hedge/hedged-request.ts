@@ -52,7 +52,7 @@ export class HedgedRequest extends RelayedRequest<HedgeSettings> {
     this.#attempts.set(attempt, null)
     this.#sent++
     try {
-      return attempt.send(this.dispatch!, optionsOfAttempt(this.opts, null))
+      return attempt.send(this.call.dispatch!, optionsOfAttempt(this.opts, null))
     } catch (error) {
       this.#attempts.delete(attempt)
       throw error
@@ -69,7 +69,7 @@ export class HedgedRequest extends RelayedRequest<HedgeSettings> {
 
   #onDelay(): void {
     const { budget } = this.settings
-    if (budget !== null && !budget.withdraw(originKey(this.opts, this.own))) return
+    if (budget !== null && !budget.withdraw(originKey(this.opts, this.call.own))) return
     try {
       this.send()
     } catch {
@@ -107,8 +107,7 @@ export class HedgedRequest extends RelayedRequest<HedgeSettings> {
 
   /** Whether another attempt may still bring a good response. */
   #hasHope(except: Attempt | null): boolean {
-    for (const [attempt, held] of this.#attempts) if (attempt !== except && held === null) return true
-    return false
+    return [...this.#attempts].some(([attempt, held]) => attempt !== except && held === null)
   }
 
   #win(winner: Attempt): void {

@@ -2,9 +2,8 @@
 import { defineKind } from '../../base/object/kind.ts'
 import { ownMembers } from '../../base/object/own-options.ts'
 import type { Dispatch, OwnOrigin } from '../../dispatcher/compose.ts'
-import { InvalidArgumentError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
-import { toDispatchHandler } from '../../handler/legacy-handler.ts'
+import { checkedHandler } from '../../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import type { Dispatching } from '../../request/dispatching.ts'
@@ -39,11 +38,9 @@ export class RedirectHandler extends ForwardingHandler {
     handler: DispatchHandler | LegacyDispatchHandler,
     own?: OwnOrigin,
   ) {
-    if (typeof handler !== 'object' || handler === null) {
-      throw new InvalidArgumentError('handler must be an object')
-    }
+    const checked = checkedHandler(handler)
     const settings = readRedirectOptions({ ...ownMembers(opts), maxRedirections })
-    const call = { opts: withoutLimit(opts), handler: toDispatchHandler(handler), dispatch, own }
+    const call = { opts: withoutLimit(opts), handler: checked, dispatch, own }
     super(new RedirectedRequest(call, settings).begin())
   }
 }

@@ -32,7 +32,7 @@ interface Next {
 
 export class RedirectedRequest extends RelayedRequest<RedirectSettings> {
   /** All requests so far. */
-  #requests: readonly Visited[] = [visited(this.opts, this.own)]
+  #requests: readonly Visited[] = [visited(this.opts, this.call.own)]
   #followed: readonly FollowedRedirect[] = NONE_FOLLOWED
   /** Of the dispatcher below. */
   #context: unknown = null
@@ -74,7 +74,7 @@ export class RedirectedRequest extends RelayedRequest<RedirectSettings> {
       return null
     }
     const to = targetOf(location, from)
-    if (this.own !== undefined && to.origin !== from.origin) throw elsewhere(to.origin)
+    if (this.call.own !== undefined && to.origin !== from.origin) throw elsewhere(to.origin)
     if (!this.#allows(to, from, statusCode)) return null
     const after: FollowedRedirect = { statusCode, headers, responseTime: Date.now(), to }
     return { opts: nextRequest(opts, statusCode, from, to, this.settings), after }
@@ -119,9 +119,9 @@ export class RedirectedRequest extends RelayedRequest<RedirectSettings> {
     this.#redirect = null
     this.opts = opts
     this.#followed = [...this.#followed, after]
-    this.#requests = [...this.#requests, visited(opts, this.own)]
+    this.#requests = [...this.#requests, visited(opts, this.call.own)]
     try {
-      this.begin(this.downstream, true).send(this.dispatch!, opts)
+      this.begin(this.downstream, true).send(this.call.dispatch!, opts)
     } catch (error) {
       this.downstream.contain(() => this.downstream.fail(error as Error))
     }

@@ -6,7 +6,7 @@ import { defineKind } from '../../base/object/kind.ts'
 import { withoutPollution } from '../../base/object/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
-import { toDispatchHandler } from '../../handler/legacy-handler.ts'
+import { checkedHandler } from '../../handler/legacy-handler.ts'
 import {
   type OnRetryCallback,
   type RetryCallback,
@@ -29,12 +29,10 @@ import { RetriedRequest } from './retried-request.ts'
 export class RetryHandler extends ForwardingHandler {
   constructor(options: RetryDispatchOptions, { dispatch, handler }: RetryHandlers) {
     if (typeof dispatch !== 'function') throw new InvalidArgumentError('dispatch must be a function')
-    if (typeof handler !== 'object' || handler === null) {
-      throw new InvalidArgumentError('handler must be an object')
-    }
+    const checked = checkedHandler(handler)
     const opts = withoutPollution({ ...options })
     const settings = readRetryOptions(opts.retryOptions)
-    super(new RetriedRequest({ opts, handler: toDispatchHandler(handler), dispatch }, settings).attempt)
+    super(new RetriedRequest({ opts, handler: checked, dispatch }, settings).attempt)
   }
 }
 

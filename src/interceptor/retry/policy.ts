@@ -22,14 +22,6 @@ const MAX_TIMER = 2 ** 31 - 1
 /** The most that is added to a wait that the server asked for, so that not all clients come back at once. */
 const MAX_ADDED_TO_RETRY_AFTER = 1000
 
-/** The fields of an error that the policy reads. */
-interface ErrorFacts {
-  readonly retrySafety: unknown
-  readonly statusCode: unknown
-  readonly headers: unknown
-  readonly retryAfter: unknown
-}
-
 /**
  * Returns the milliseconds to wait, or `GIVE_UP`. The request has failed `counter` times, and began at
  * `startedAt` by the clock of `now()`.
@@ -41,13 +33,12 @@ export function decide(
   startedAt: number,
   settings: RetrySettings,
 ): number {
-  const facts = factsOf(error)
-  if (!isWorthRepeating(error, facts, opts, settings) || counter > settings.maxRetries) return GIVE_UP
-  const wait = delayOf(error, facts, counter, settings)
+  if (!isWorthRepeating(error, opts, settings) || counter > settings.maxRetries) return GIVE_UP
+  const wait = delayOf(error, counter, settings)
   if (wait === GIVE_UP) return GIVE_UP
   const { deadline, budget } = settings
   if (deadline !== null && now() + wait - startedAt > deadline) return GIVE_UP
-  const isFree = counter === 1 && facts.retrySafety === 'safe'
+  const isFree = counter === 1 && ownField(error, 'retrySafety') === 'safe'
   if (budget !== null && !isFree && !budget.withdraw(originKey(opts, settings.ownOrigin))) {
     note(error, { retryBudget: 'exhausted' })
     return GIVE_UP
@@ -93,40 +84,27 @@ export function askPolicy(
 
 /** Nothing of the request has left: no one has begun to read its body. */
 export function isUnsent(error: unknown): boolean {
-  return (factsOf(error).retrySafety ?? (errorFacts(error).isUnsent ? 'safe' : 'no')) === 'safe'
+  return (ownField(error, 'retrySafety') ?? (errorFacts(error).isUnsent ? 'safe' : 'no')) === 'safe'
 }
 
-function factsOf(error: unknown): ErrorFacts {
-  return {
-    retrySafety: ownField(error, 'retrySafety'),
-    statusCode: ownField(error, 'statusCode'),
-    headers: ownField(error, 'headers'),
-    retryAfter: ownField(error, 'retryAfter'),
-  }
-}
-
-function isWorthRepeating(
-  error: Error,
-  { retrySafety, statusCode }: ErrorFacts,
-  opts: DispatchOptions,
-  settings: RetrySettings,
-): boolean {
+function isWorthRepeating(error: Error, opts: DispatchOptions, settings: RetrySettings): boolean {
   // An exception in a handler, or an abort with a reason of the caller.
   const code = codeOf(error)
   if (code === null || errorFacts(error).isFinal) return false
+  const retrySafety = ownField(error, 'retrySafety')
   if (retrySafety === 'safe') return true
   if (retrySafety === 'no' && !beginsAnew(opts.body)) return false
   if (!isRepeatable(opts, settings)) return false
   const { errorCodes, statusCodes } = settings
-  if (isOfStatus(error)) return statusCodes.has(statusCode as number)
+  if (isOfStatus(error)) return statusCodes.has(ownField(error, 'statusCode') as number)
   // A lost connection has many codes, and the dispatcher has judged what it means for this request.
   const isLost = retrySafety === 'idempotent-only' && errorFacts(error).fault === 'connection'
   return errorCodes.has(code) || (isLost && errorCodes === DEFAULT_ERROR_CODES)
 }
 
-function delayOf(error: Error, facts: ErrorFacts, counter: number, settings: RetrySettings): number {
+function delayOf(error: Error, counter: number, settings: RetrySettings): number {
   const { maxRetryAfter, maxTimeout } = settings
-  const asked = settings.retryAfter ? askedDelay(facts) : null
+  const asked = settings.retryAfter ? askedDelay(error) : null
   if (asked !== null && maxRetryAfter !== null && asked > maxRetryAfter) return GIVE_UP
   if (asked === null) return Math.min(backoff(counter, settings), MAX_TIMER)
   const wait = maxRetryAfter === null ? Math.min(asked, maxTimeout) : asked
@@ -136,8 +114,10 @@ function delayOf(error: Error, facts: ErrorFacts, counter: number, settings: Ret
 }
 
 /** What the server, or a circuit breaker, asked for. */
-function askedDelay({ headers, retryAfter }: ErrorFacts): number | null {
+function askedDelay(error: Error): number | null {
+  const retryAfter = ownField(error, 'retryAfter')
   if (typeof retryAfter === 'number') return retryAfter
+  const headers = ownField(error, 'headers')
   return typeof headers === 'object' && headers !== null ? retryAfterOf(headers as HeaderObject) : null
 }
 

@@ -32,6 +32,10 @@ type State =
   | { readonly at: 'responding' }
   /** An attempt has failed with a status; what follows is known when its body was read. */
   | { readonly at: 'discarding'; readonly body: DiscardedBody; readonly then: () => void }
+  | Pausing
+  | { readonly at: 'settled' }
+
+type Pausing =
   /** A response waits for the caller's policy. */
   | { readonly at: 'held'; readonly response: HeldResponse; timer: unknown }
   /**
@@ -39,7 +43,6 @@ type State =
    * over.
    */
   | { readonly at: 'waiting'; readonly call: HeldCall; timer: unknown }
-  | { readonly at: 'settled' }
 
 const RUNNING: State = { at: 'running' }
 const RESPONDING: State = { at: 'responding' }
@@ -63,7 +66,7 @@ export class RetriedRequest extends RelayedRequest<RetrySettings> implements Ref
 
   /** Dispatches the first attempt. Throws what the dispatcher throws. */
   start(): boolean {
-    return this.attempt.send(this.dispatch!, optionsOfAttempt(this.opts, null))
+    return this.attempt.send(this.call.dispatch!, optionsOfAttempt(this.opts, null))
   }
 
   /** While it is held. */
@@ -145,7 +148,7 @@ export class RetriedRequest extends RelayedRequest<RetrySettings> implements Ref
     if (state.at === 'held') state.response.outcome = { error }
     else if (state.at === 'running' || state.at === 'responding') {
       if (!this.downstream.isWanted || !this.#canBeginAgain(error)) this.#settle(error)
-      else this.#decide(error)
+      else this.#decide(error, null)
     } else this.#onDiscarded()
   }
 
@@ -171,19 +174,8 @@ export class RetriedRequest extends RelayedRequest<RetrySettings> implements Ref
 
   #onBadStatus(head: Head): void {
     const error = statusError('Request failed', head, this.#failed)
-    if (this.settings.throwOnError) {
-      this.#discard(head, () => this.#decide(error))
-      return
-    }
-    this.#failed.add(error)
-    if (this.settings.retry !== null) {
-      this.attempt.pause()
-      this.#ask(error, { at: 'held', response: new HeldResponse(head), timer: null })
-      return
-    }
-    const delay = this.#delayAfter(error)
-    if (delay === GIVE_UP) this.#pass(head)
-    else this.#discard(head, () => this.#wait(error, delay))
+    if (this.settings.throwOnError) this.#discard(head, () => this.#decide(error, null))
+    else this.#decide(error, new HeldResponse(head))
   }
 
   #discard({ headers }: Head, then: () => void): void {
@@ -199,7 +191,7 @@ export class RetriedRequest extends RelayedRequest<RetrySettings> implements Ref
     if (refusal === null) this.#respond(response)
     else if (this.settings.statusCodes.has(head.statusCode)) {
       const error = statusError(refusal, head, this.#failed)
-      this.#discard(head, () => this.#decide(error))
+      this.#discard(head, () => this.#decide(error, null))
     } else this.#refuse(refusal, head)
   }
 
@@ -211,77 +203,69 @@ export class RetriedRequest extends RelayedRequest<RetrySettings> implements Ref
     this.attempt.abort(error)
   }
 
-  /** An attempt has failed, and the policy says what follows. */
-  #decide(error: Error): void {
+  /** An attempt has failed, and the policy says what follows. `held`: the response with a bad status. */
+  #decide(error: Error, held: HeldResponse | null): void {
     this.#failed.add(error)
     if (this.settings.retry !== null) {
-      this.#ask(error, { at: 'waiting', call: this.#hold(), timer: null })
+      this.#ask(error, held)
       return
     }
-    const delay = this.#delayAfter(error)
-    if (delay === GIVE_UP) this.#settle(error)
-    else this.#wait(error, delay)
+    const delay = decide(error, this.#failed.count, this.opts, this.#startedAt, this.settings)
+    this.#onVerdict(error, held, delay === GIVE_UP ? error : null, delay)
   }
 
-  #delayAfter(error: Error): number {
-    return decide(error, this.#failed.count, this.opts, this.#startedAt, this.settings)
-  }
-
-  /** No dispatcher has the request until the next attempt. */
-  #hold(): HeldCall {
-    return new HeldCall(this.opts, this.downstream, undefined, () => this.#release())
-  }
-
-  /** `asking` is the state until the caller's policy answers; any other one makes the answer void. */
-  #ask(error: Error, asking: State & { timer: unknown }): void {
-    this.#state = asking
-    this.held?.add(this)
-    this.downstream.announce()
+  /** Any other state makes the answer of the caller's policy void. */
+  #ask(error: Error, held: HeldResponse | null): void {
+    if (held !== null) this.attempt.pause()
+    const asking = this.#enter(held === null ? this.#waiting() : { at: 'held', response: held, timer: null })
     asking.timer = askPolicy(error, this.#failed.count, this.opts, this.settings, (result) => {
-      if (this.#state !== asking) return
-      this.downstream.contain(() => {
-        if (asking.at === 'held') this.#onVerdict(error, asking.response, result)
-        else if (result === null) this.#again(error)
-        else this.#settle(result)
-      })
+      if (this.#state === asking) this.downstream.contain(() => this.#onVerdict(error, held, result, null))
     })
   }
 
-  /** The caller's policy has decided about a response that was held. */
-  #onVerdict(error: Error, response: HeldResponse, result: Error | null): void {
-    const { head, body, outcome } = response
+  /** No dispatcher has the request until the next attempt. */
+  #waiting(): Pausing {
+    const call = new HeldCall(this.opts, this.downstream, undefined, () => this.#release())
+    return { at: 'waiting', call, timer: null }
+  }
+
+  #enter(state: Pausing): Pausing {
+    this.#state = state
+    this.call.held?.add(this)
+    this.downstream.announce()
+    return state
+  }
+
+  /** `result`: null for another attempt, after `delay` or at once; or what the request ends with. */
+  #onVerdict(error: Error, held: HeldResponse | null, result: Error | null, delay: number | null): void {
+    const outcome = held?.outcome ?? null
     if (result === null) {
-      if (outcome === null) this.#discard(head, () => this.#again(error))
-      else this.#again(error)
-    } else if (outcome !== null && 'error' in outcome) this.#settle(outcome.error)
+      if (held !== null && outcome === null) this.#discard(held.head, () => this.#wait(error, delay))
+      else this.#wait(error, delay)
+    } else if (held === null) this.#settle(result)
+    else if (outcome !== null && 'error' in outcome) this.#settle(outcome.error)
     else {
-      this.held?.delete(this)
-      this.#pass(head)
-      while (body.size > 0) this.onData(this.attempt, body.shiftOwn()!)
+      this.call.held?.delete(this)
+      this.#pass(held.head)
+      while (held.body.size > 0) this.onData(this.attempt, held.body.shiftOwn()!)
       if (outcome !== null) this.onEnd(this.attempt, outcome.trailers)
       else if (!this.downstream.paused) this.attempt.resume()
     }
   }
 
-  #wait(error: Error, delay: number): void {
+  #wait(error: Error, delay: number | null): void {
     this.#failed.onRetry(error, delay, this.opts)
-    this.#state = { at: 'waiting', call: this.#hold(), timer: startTimer(() => this.#beginAgain(), delay) }
-    this.held?.add(this)
-    this.downstream.announce()
-  }
-
-  #again(error: Error): void {
-    this.#failed.onRetry(error, null, this.opts)
-    this.#beginAgain()
+    if (delay === null) this.#beginAgain()
+    else this.#enter({ ...this.#waiting(), timer: startTimer(() => this.#beginAgain(), delay) })
   }
 
   #beginAgain(): void {
     if (this.#state.at === 'waiting') this.#state.call.release()
-    this.held?.delete(this)
+    this.call.held?.delete(this)
     this.#state = RUNNING
     const attempt = this.begin(this.#response === null ? this.downstream : null, true)
     try {
-      attempt.send(this.dispatch!, optionsOfAttempt(this.opts, this.#response?.fields() ?? null))
+      attempt.send(this.call.dispatch!, optionsOfAttempt(this.opts, this.#response?.fields() ?? null))
     } catch (error) {
       this.downstream.contain(() => this.#settle(error as Error))
     }
@@ -323,7 +307,7 @@ export class RetriedRequest extends RelayedRequest<RetrySettings> implements Ref
     if (state.at === 'discarding') state.body.stop()
     if (state.at === 'waiting') state.call.release()
     if (state.at === 'waiting' || state.at === 'held') clearTimer(state.timer as NodeJS.Timeout)
-    this.held?.delete(this)
+    this.call.held?.delete(this)
     this.#open?.delete(this)
   }
 }

@@ -50,16 +50,6 @@ const MAX_TIMER = 2 ** 31 - 1
  */
 type State = 'open' | 'enqueued' | ReturnType<typeof setTimeout>
 
-/**
- * The server has asked for a longer wait than is allowed. Until `opensAt` requests fail at once, then one may
- * try again.
- */
-interface Closure {
-  readonly opensAt: number
-  /** The time that the server has named. */
-  readonly askedFor: number
-}
-
 export class Limit implements Linked<Limit> {
   previous: Limit | null = null
   next: Limit | null = null
@@ -73,7 +63,11 @@ export class Limit implements Linked<Limit> {
   readonly #waiting: WaitingRequests<LimitedRequest> = new WaitingRequests()
   #running = 0
   #state: State = 'open'
-  #closure: Closure | null = null
+  /**
+   * The server has asked for a longer wait than is allowed, until `askedFor`. Until `opensAt` requests fail at
+   * once, then one may try again.
+   */
+  #closure: { readonly opensAt: number; readonly askedFor: number } | null = null
 
   constructor(key: string, host: LimitHost, settings: ThrottleSettings) {
     this.key = key

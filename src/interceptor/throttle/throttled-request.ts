@@ -56,7 +56,7 @@ export class ThrottledRequest extends RelayedRequest implements LimitedRequest {
     } catch (error) {
       return refuse(this.opts, this.downstream.handler, error)
     }
-    this.#call = new HeldCall(this.opts, this.downstream, this.held, () => this.#limit.abandon(this))
+    this.#call = new HeldCall(this.opts, this.downstream, this.call.held, () => this.#limit.abandon(this))
     this.#limit.add(this)
     this.downstream.announce()
     this.#limit.advance()
