@@ -4,12 +4,10 @@
  * standard's tee.
  */
 
-import type { ReadableStream, ReadableStreamDefaultController } from 'node:stream/web'
+import type { ReadableStream } from 'node:stream/web'
 import { copyBytes } from '../../base/bytes/own-bytes.ts'
-import { ignoreError } from '../../base/error/ignore-error.ts'
-import { Deferred } from '../../base/loop/deferred.ts'
 import type { BodyFeed, BodySink } from './feed.ts'
-import { makeStream } from './streams.ts'
+import { proxyOf } from './streams.ts'
 
 /** What a branch wants from the source. */
 type Wish = 'more' | 'pause' | 'nothing'
@@ -113,55 +111,8 @@ export class Branches implements BodySink {
  * reader can change or detach the other's chunks.
  */
 export function teeStream(stream: ReadableStream): [ReadableStream, ReadableStream] {
-  const reader = stream.getReader()
-  const controllers: ReadableStreamDefaultController[] = []
-  const reasons: unknown[] = []
-  const cancelled = [false, false]
-  const bothCancelled = new Deferred()
-
-  const each = (act: (controller: ReadableStreamDefaultController, index: number) => void): void => {
-    controllers.forEach((controller, index) => {
-      if (!cancelled[index]) act(controller, index)
-    })
-  }
-  const fail = (error: unknown): void => each((controller) => controller.error(error))
-  const read = async (): Promise<void> => {
-    try {
-      const { done, value } = await reader.read()
-      if (done) {
-        each((controller) => controller.close())
-        bothCancelled.resolve()
-        return
-      }
-      const copy = cancelled[1] ? undefined : structuredClone(value)
-      each((controller, index) => controller.enqueue(index === 0 ? value : copy))
-    } catch (error) {
-      fail(error)
-      reader.cancel(error).catch(ignoreError)
-      bothCancelled.resolve()
-    }
-  }
-  let reading: Promise<void> | null = null
-  const pull = (): Promise<void> => {
-    reading ??= read().finally(() => {
-      reading = null
-    })
-    return reading
-  }
-  const branch = (index: number): ReadableStream =>
-    makeStream({
-      start(controller: ReadableStreamDefaultController) {
-        controllers[index] = controller
-      },
-      pull,
-      cancel(reason) {
-        cancelled[index] = true
-        reasons[index] = reason
-        if (cancelled[0] && cancelled[1]) bothCancelled.resolve(reader.cancel(reasons))
-        return bothCancelled.promise
-      },
-    })
-  const pair: [ReadableStream, ReadableStream] = [branch(0), branch(1)]
-  reader.closed.catch(fail)
-  return pair
+  const pairs: ReadableStream<unknown[]> = proxyOf(stream, (chunk) => [chunk, structuredClone(chunk)])
+  const [first, second] = pairs.tee()
+  // Each takes its own out of the pair, so that the slower reader does not keep both in memory.
+  return [proxyOf(first, (pair) => pair.shift()), proxyOf(second, (pair) => pair.pop())]
 }

@@ -56,14 +56,25 @@ export function collectStream(stream: ReadableStream, take: (chunk: Buffer) => v
   })
 }
 
-/** A stream of the same chunks. Locks the given stream. */
-export function proxyOf(stream: ReadableStream): ReadableStream {
+/** A stream of the same chunks, converted. Locks the given stream. */
+export function proxyOf<T>(
+  stream: ReadableStream<T>,
+  convert: (chunk: T) => unknown = (chunk) => chunk,
+): ReadableStream {
   const reader = stream.getReader()
   return makeStream({
+    start(controller: ReadableStreamDefaultController) {
+      reader.closed.catch((error) => controller.error(error))
+    },
     async pull(controller: ReadableStreamDefaultController) {
       const { done, value } = await reader.read()
-      if (done) controller.close()
-      else controller.enqueue(value)
+      try {
+        if (done) controller.close()
+        else controller.enqueue(convert(value))
+      } catch (error) {
+        reader.cancel(error).catch(ignoreError)
+        throw error
+      }
     },
     cancel: (reason) => reader.cancel(reason),
   })
