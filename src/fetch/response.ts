@@ -2,6 +2,7 @@
 /** The class `Response`. */
 
 import { withoutPollution } from '../base/object/own-options.ts'
+import { isFieldValue } from '../protocol/ascii.ts'
 import {
   illegalInvocation,
   requireArguments,
@@ -26,8 +27,6 @@ export type ResponseRecord = Readonly<typeof DEFAULT>
 
 /** Statuses of responses without a body. */
 export const NULL_BODY_STATUSES: ReadonlySet<number> = new Set([101, 103, 204, 205, 304])
-
-const REASON_PHRASE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 const DEFAULT = {
   type: 'default' as declared.ResponseType,
@@ -160,7 +159,7 @@ function readInit(init: declared.ResponseSettings | null): ResponseRecord {
   if (code < 200 || code > 599) {
     throw new RangeError('init["status"] must be in the range of 200 to 599, inclusive.')
   }
-  if (!REASON_PHRASE.test(text)) throw new TypeError('Invalid statusText')
+  if (!isFieldValue(text)) throw new TypeError('Invalid statusText')
   if (headers !== undefined) fillHeaders(list, headers)
   return madeHere({ status: code, statusText: text, headers: list })
 }

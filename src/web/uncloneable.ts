@@ -3,19 +3,14 @@
  * make it throw instead.
  */
 
-type Mark = (object: object) => void
-
-let mark: Mark | null = null
-
-/** Does nothing if the runtime cannot mark objects (Node 20). */
-export function markUncloneable(object: object): void {
-  mark ??= findMark()
-  mark(object)
+interface Threads {
+  /** Node 20 has none. */
+  markAsUncloneable?(object: object): void
 }
 
-function findMark(): Mark {
-  const { markAsUncloneable } = process.getBuiltinModule('node:worker_threads') as {
-    markAsUncloneable?: Mark
-  }
-  return markAsUncloneable ?? (() => {})
+let threads: Threads | null = null
+
+export function markUncloneable(object: object): void {
+  threads ??= process.getBuiltinModule('node:worker_threads') as Threads
+  threads.markAsUncloneable?.(object)
 }

@@ -1,6 +1,7 @@
 /** Decodes the bodies of forms: multipart/form-data (RFC 7578) and application/x-www-form-urlencoded. */
 
 import { asBuffer } from '../../base/bytes/source-bytes.ts'
+import { isToken } from '../../protocol/ascii.ts'
 
 /** A field of a form: text or a file. */
 export type FormEntry =
@@ -58,9 +59,7 @@ function readHead(bytes: Buffer, start: number) {
     const line = bytes.subarray(at, end)
     const colon = line.indexOf(0x3a)
     const field = line.toString('latin1', 0, Math.max(colon, 0))
-    if (!/^[!#$%&'*+\-.^_`|~A-Za-z0-9]+$/.test(field)) {
-      throw new TypeError('a line in the head of a part is no field')
-    }
+    if (!isToken(field)) throw new TypeError('a line in the head of a part is no field')
     const value = line.subarray(colon + 1)
     const lower = field.toLowerCase()
     if (lower === 'content-disposition') ({ name, filename } = readDisposition(value))

@@ -1,5 +1,7 @@
 /** MIME types, parsed and serialised as the WHATWG MIME Sniffing standard says. */
 
+import { isFieldValue, isToken } from '../../protocol/ascii.ts'
+
 /** A parsed MIME type. */
 export interface MimeType {
   /** The part before the slash, in lower case. */
@@ -12,9 +14,6 @@ export interface MimeType {
   readonly parameters: Map<string, string>
 }
 
-const TOKEN = /^[!#$%&'*+\-.^_`|~A-Za-z0-9]+$/
-/** The characters allowed in a quoted string, and so in the value of a parameter. */
-const QUOTED = /^[\t\x20-\x7e\x80-\xff]*$/
 /** What follows the closing quote is ignored, and the quote may be missing. */
 const PARAMETER = /;([^;=]*)(?:=(?:"([^"\\]*(?:\\.[^"\\]*)*\\?)"?[^;]*|([^;]*)))?/gs
 /** Up to a comma outside quotes. */
@@ -32,7 +31,7 @@ export function parseMimeType(text: string): MimeType | null {
   const end = semicolon === -1 ? input.length : semicolon
   const type = input.slice(0, slash)
   const subtype = input.slice(slash + 1, end).replace(SPACE_BEHIND, '')
-  if (!TOKEN.test(type) || !TOKEN.test(subtype)) return null
+  if (!isToken(type) || !isToken(subtype)) return null
   const lowerType = type.toLowerCase()
   const lowerSubtype = subtype.toLowerCase()
   return {
@@ -51,7 +50,7 @@ function parseParameters(input: string): Map<string, string> {
     // A trailing backslash is literal.
     const value = quoted?.replace(/\\(.)/gs, '$1') ?? plain.replace(SPACE_BEHIND, '')
     if (quoted === undefined && value === '') continue
-    if (TOKEN.test(name) && QUOTED.test(value) && !parameters.has(name)) parameters.set(name, value)
+    if (isToken(name) && isFieldValue(value) && !parameters.has(name)) parameters.set(name, value)
   }
   return parameters
 }
@@ -59,7 +58,7 @@ function parseParameters(input: string): Map<string, string> {
 export function serializeMimeType({ essence, parameters }: MimeType): string {
   let text = essence
   for (const [name, value] of parameters) {
-    text += `;${name}=${TOKEN.test(value) ? value : `"${value.replace(/["\\]/g, '\\$&')}"`}`
+    text += `;${name}=${isToken(value) ? value : `"${value.replace(/["\\]/g, '\\$&')}"`}`
   }
   return text
 }
