@@ -1,4 +1,4 @@
-/** The type of a cookie, and the whitespace around its parts. */
+/** The type of a cookie. */
 
 /** One cookie, as `Set-Cookie` describes it. */
 export interface Cookie {
@@ -25,20 +25,3 @@ export interface Cookie {
 }
 
 export const SAME_SITES: readonly NonNullable<Cookie['sameSite']>[] = ['Strict', 'Lax', 'None']
-
-/**
- * Without the spaces and tabs around it (RFC 6265bis §5.6, WSP). `String.prototype.trim` would also remove
- * U+00A0, the last byte of a UTF-8 "à" that a header shows as Latin-1. A regular expression would need
- * quadratic time for spaces in the middle.
- */
-export function trimWhitespace(text: string): string {
-  let start = 0
-  let end = text.length
-  while (start < end && isWhitespace(text.charCodeAt(start))) start++
-  while (end > start && isWhitespace(text.charCodeAt(end - 1))) end--
-  return text.slice(start, end)
-}
-
-function isWhitespace(code: number): boolean {
-  return code === 0x20 || code === 0x09
-}

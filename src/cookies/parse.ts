@@ -3,7 +3,8 @@
  * a cookie may be stored is the caller's decision. Nothing is percent-decoded: decoded octets could form a
  * new header when they are written again (CVE-2026-9679).
  */
-import { type Cookie, SAME_SITES, trimWhitespace } from './cookie.ts'
+import { trimmed } from '../base/text/trimmed.ts'
+import { type Cookie, SAME_SITES } from './cookie.ts'
 import { parseCookieDate } from './cookie-date.ts'
 
 /** RFC 6265bis §5.6: name and value together; more and the cookie is not a cookie. */
@@ -39,7 +40,7 @@ export function parseCookieHeader(text: string): Record<string, string> {
   for (const piece of text.split(';')) {
     const equals = piece.indexOf('=')
     const name = equals === -1 ? piece : piece.slice(0, equals)
-    pairs.set(trimWhitespace(name), equals === -1 ? '' : piece.slice(equals + 1))
+    pairs.set(trimmed(name), equals === -1 ? '' : piece.slice(equals + 1))
   }
   // Defines properties, never assigns them: a cookie called `__proto__` becomes a property like any other.
   return Object.fromEntries(pairs)
@@ -54,8 +55,8 @@ export function parseSetCookie(text: string, defaultPath = '/'): Cookie | null {
   const [pair = '', ...items] = text.split(';')
   // Without an equals sign, all of it is the value.
   const equals = pair.indexOf('=')
-  const name = trimWhitespace(pair.slice(0, Math.max(equals, 0)))
-  const value = trimWhitespace(pair.slice(equals + 1))
+  const name = trimmed(pair.slice(0, Math.max(equals, 0)))
+  const value = trimmed(pair.slice(equals + 1))
   if (name.length + value.length > MAX_NAME_AND_VALUE_LENGTH) return null
   const cookie: Cookie = { name, value }
   for (const item of items) readAttribute(cookie, item, defaultPath)
@@ -64,8 +65,8 @@ export function parseSetCookie(text: string, defaultPath = '/'): Cookie | null {
 
 function readAttribute(cookie: Cookie, item: string, defaultPath: string): void {
   const equals = item.indexOf('=')
-  const name = trimWhitespace(equals === -1 ? item : item.slice(0, equals))
-  const value = equals === -1 ? '' : trimWhitespace(item.slice(equals + 1))
+  const name = trimmed(equals === -1 ? item : item.slice(0, equals))
+  const value = equals === -1 ? '' : trimmed(item.slice(equals + 1))
   if (value.length > MAX_ATTRIBUTE_VALUE_LENGTH) return
   const attribute = ATTRIBUTES.get(name.toLowerCase())
   if (attribute === undefined) {

@@ -4,7 +4,7 @@
  * character that may not be there: no backtracking.
  */
 import { formatHttpDate } from '../base/text/http-date.ts'
-import { trimWhitespace } from './cookie.ts'
+import { trimmed } from '../base/text/trimmed.ts'
 import type { CookieRecord } from './cookie-record.ts'
 import { ATTRIBUTES } from './parse.ts'
 
@@ -77,7 +77,7 @@ function isLabel(label: string): boolean {
 function unparsedText(item: string): string {
   const equals = item.indexOf('=')
   if (equals === -1) throw new Error('Invalid unparsed')
-  const key = checked('name', trimWhitespace(item.slice(0, equals)), isName)
+  const key = checked('name', trimmed(item.slice(0, equals)), isName)
   const value = checked('value', item.slice(equals + 1), isValue)
   if (ATTRIBUTES.has(key.toLowerCase())) throw new Error('Invalid unparsed')
   return `${key}=${value}`

@@ -1,6 +1,9 @@
 /** Reads single fields of a received or sent header object. */
+import { trimmed } from '../base/text/trimmed.ts'
 import { isToken } from '../protocol/ascii.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
+
+export { trimmed }
 
 /**
  * Own properties only: a peer does not choose the prototype, but it does choose names such as `constructor`.
@@ -38,21 +41,6 @@ export function fieldText(headers: HeaderObject, name: string): string | null {
 export function joinedLines(name: string, value: string | readonly string[]): string {
   if (typeof value === 'string') return value
   return value.join(name === 'cookie' ? '; ' : ', ')
-}
-
-/**
- * Only SP and HTAB are blanks (RFC 9110 §5.6.3); `trim()` would also take obs-text such as a no-break space.
- */
-export function trimmed(text: string): string {
-  let start = 0
-  let end = text.length
-  while (start < end && isBlank(text.charCodeAt(start))) start++
-  while (end > start && isBlank(text.charCodeAt(end - 1))) end--
-  return start === 0 && end === text.length ? text : text.slice(start, end)
-}
-
-function isBlank(character: number): boolean {
-  return character === 0x20 || character === 0x09
 }
 
 /** The value of a field that must come once; null if it is absent or repeated. */

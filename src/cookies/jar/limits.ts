@@ -1,5 +1,5 @@
 /** Limits of RFC 6265bis, and the text that a cookie may consist of. */
-import { trimWhitespace } from '../cookie.ts'
+import { trimmed } from '../../base/text/trimmed.ts'
 
 /** §5.5: no cookie lives longer, whatever its server wants. */
 export const MAX_AGE: number = 400 * 24 * 60 * 60 * 1000
@@ -15,5 +15,5 @@ const NOT_IN_TEXT = /[^\t\x20-\x3a\x3c-\x7e\x80-\xff]/
  * semicolon, nothing above U+00FF, and no whitespace around it.
  */
 export function isCookieText(text: string): boolean {
-  return !NOT_IN_TEXT.test(text) && trimWhitespace(text) === text
+  return !NOT_IN_TEXT.test(text) && trimmed(text) === text
 }
