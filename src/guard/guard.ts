@@ -7,19 +7,13 @@ import { domainToASCII } from 'node:url'
 import { BAD_PORTS } from '../base/address/bad-ports.ts'
 import { ipBytes } from '../base/address/ip-address.ts'
 import { ignoreRejection } from '../base/loop/stray-promise.ts'
-import { BlockedAddressError, InvalidArgumentError } from '../errors.ts'
+import { type BlockedAddressDetails, BlockedAddressError, InvalidArgumentError } from '../errors.ts'
 import { endsInNumber, findBroadly, findEntry, type HostFacts } from './host-entry.ts'
 import { type GuardOptions, type GuardPolicy, type GuardSettings, readGuardSettings } from './options.ts'
 import { specialBlockOf } from './special-addresses.ts'
 
 /** The rule that refuses a connection, and what it was about. */
-export interface Refusal {
-  readonly rule: string
-  /** The entry of a list, or the block of addresses, that decided; null where neither did. */
-  readonly entry: string | null
-  readonly hostname: string | null
-  readonly address: string | null
-  readonly port: number | null
+export interface Refusal extends Readonly<BlockedAddressDetails> {
   readonly cause?: unknown
 }
 
@@ -93,17 +87,17 @@ export class Guard {
   /** For a Unix socket or a named pipe, which is part of this machine. */
   refuseSocketPath(path: string): Refusal | null {
     if (this.#settings.policy === 'any') return null
-    return { rule: 'socket-path', entry: null, hostname: null, address: path, port: null }
+    return { rule: 'socket-path', address: path }
   }
 
   #aboutHost(host: HostFacts): Reason | null {
     const { deny, hosts, ports, policy } = this.#settings
     const denied = findBroadly(deny, host)
     if (denied !== null) return { rule: 'deny', entry: denied.text }
-    if (hosts !== null && findEntry(hosts, host) === null) return { rule: 'hosts', entry: null }
-    if (ports !== null) return ports.has(host.port) ? null : { rule: 'ports', entry: null }
+    if (hosts !== null && findEntry(hosts, host) === null) return { rule: 'hosts' }
+    if (ports !== null) return ports.has(host.port) ? null : { rule: 'ports' }
     const isBad = policy === 'public-only' && BAD_PORTS.has(String(host.port))
-    return isBad ? { rule: 'bad-port', entry: null } : null
+    return isBad ? { rule: 'bad-port' } : null
   }
 
   #aboutAddress(host: HostFacts, address: Uint8Array, text: string): Reason | null {
@@ -125,7 +119,7 @@ export class Guard {
     if (endsInNumber(name!)) return NOT_AN_ADDRESS
     const ending = LOCAL_ENDINGS.find((each) => name === each || name!.endsWith(`.${each}`))
     if (ending !== undefined) return { rule: 'local-name', entry: `.${ending}` }
-    return !name!.includes('.') ? { rule: 'local-name', entry: null } : null
+    return !name!.includes('.') ? { rule: 'local-name' } : null
   }
 
   /** A promise is true in a condition: a check that has become asynchronous would allow everything. */
@@ -137,15 +131,15 @@ export class Guard {
       const answer = check({ hostname, address: text, family, port })
       ignoreRejection(answer)
       if (answer === true) return null
-      if (answer === false) return { rule: 'check', entry: null }
+      if (answer === false) return { rule: 'check' }
       throw new InvalidArgumentError('check of a guard must return a boolean')
     } catch (cause) {
-      return { rule: 'check', entry: null, cause }
+      return { rule: 'check', cause }
     }
   }
 }
 
-const NOT_AN_ADDRESS: Reason = { rule: 'invalid-address', entry: null }
+const NOT_AN_ADDRESS: Reason = { rule: 'invalid-address' }
 
 export function blockedError({ rule, cause, ...details }: Refusal): BlockedAddressError {
   const options = cause === undefined ? undefined : { cause }
