@@ -28,7 +28,10 @@ export function finished(): EndReason {
   return usual('finished', 'reset')
 }
 
-/** Most connections end this way. Taking a stack, which names no code of the caller, costs much of closing one. */
+/**
+ * Most connections end this way. Taking a stack, which names no code of the caller, would take a large part
+ * of the time that closing one takes.
+ */
 function usual(kind: EndKind, message: string): EndReason {
   const { stackTraceLimit } = Error
   try {

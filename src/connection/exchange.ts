@@ -17,7 +17,7 @@ export interface ExchangeRegister<E> {
   readonly heldBack: Set<E>
   /** Something of their responses came: `rearm` is called when all that came with it has been seen. */
   readonly active: E[]
-  /** Whether the exchange keeps the process alive, which it does unless it is said. */
+  /** Whether the exchange keeps the process alive. By default it does. */
   refer(exchange: E, on: boolean): void
 }
 

@@ -1,8 +1,7 @@
 /**
  * A request body that waits until the server wants it (RFC 9110 §10.1.1). A 100 asks for it. So does a 2xx
- * that comes without one: the server works on the content as it arrives. After any other final
- * status it is not needed.
- * Servers and proxies that know nothing of this stay silent, and get the body after a second.
+ * that comes without one: the server works on the content as it arrives. After any other final status it is
+ * not needed. Servers and proxies that know nothing of this stay silent, and get the body after a second.
  */
 import { Deadline, type DeadlineOwner } from '../base/loop/deadline.ts'
 import { ConnectionPart } from './connection-part.ts'

@@ -56,7 +56,7 @@ export interface DispatcherEvents {
   drain: [origin: URL, targets: readonly Dispatcher[]]
   /** An exception in a caller's handler that no other call could report. */
   error: [error: Error]
-  /** An HTTP/2 PING was answered after so many milliseconds. */
+  /** An HTTP/2 PING was answered after this many milliseconds. */
   ping: [milliseconds: number]
 }
 
@@ -150,8 +150,8 @@ export class Dispatcher extends EventEmitter {
   }
 
   /**
-   * Sends a request and returns its response as soon as the head has arrived. The body must be consumed, dumped or
-   * destroyed.
+   * Sends a request and returns its response as soon as the head has arrived. The body must be consumed,
+   * dumped or destroyed.
    *
    * @example
    * const { statusCode, body } = await client.request({ path: '/', method: 'GET' })

@@ -63,7 +63,7 @@ const GROUPED: OptionTable<{ readonly [N in keyof Http2Choices]: Http2Choices[N]
   pingInterval: option(null, integerFrom(0), `h2Options.pingInterval ${POSITIVE_OR_ZERO}`),
 }
 
-/** Without HTTP/2 nothing of it is looked at. */
+/** Without HTTP/2 none of them is read. */
 export function readHttp2Options(own: { readonly h2Options?: unknown }, isAllowed: boolean): Http2Choices {
   if (!isAllowed) return readOptions(FLAT, null)
   const group = ownOptions(Object(own.h2Options) as Http2Options)

@@ -60,7 +60,7 @@ type LifeState =
 
 const OPEN: LifeState = { at: 'open' }
 
-/** Of a dispatcher that is destroyed, it refuses what is added to it, once whoever adds it is done. */
+/** Once the dispatcher is destroyed, what is added is refused when the call that added it has returned. */
 class HeldSet extends Set<Refusable> {
   isOver: boolean
 

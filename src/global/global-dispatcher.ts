@@ -1,8 +1,7 @@
 /**
  * The dispatcher for requests that name none. `setGlobalDispatcher` stores it under the symbols that undici
  * and the runtime's own `fetch` read. Until it is called, nothing global is touched: the default is an agent
- * of this library, made on first use, which heeds the proxies of the environment where the runtime was asked
- * to.
+ * of this library, made on first use, which uses the proxies of the environment if the runtime was asked to.
  */
 import { shared } from '../base/object/shared.ts'
 import { Agent } from '../dispatcher/agent.ts'

@@ -260,7 +260,7 @@ function openPlainSocket(settings: ConnectorSettings, target: Target, options: S
   const { hostname, servername } = target
   const family = loadNet().isIP(hostname)
   if (family !== 0 && servername !== null && loadNet().isIP(servername) === 0) {
-    options['host'] = servername // Never a literal: the runtime asks no lookup, and connects to that.
+    options['host'] = servername // Never a literal: the runtime would connect to that without a lookup.
     options['lookup'] = lookupOf({ address: hostname, family })
   }
   // The runtime checks the options itself; a type for "anything passed through" does not exist.

@@ -157,7 +157,6 @@ export class SlabInlet {
     released.set(socket, this)
   }
 
-  /** Takes a released socket back. */
   reclaim(): void {
     const socket = this.#socket!
     const length = socket.readableLength

@@ -6,7 +6,7 @@
 import type { TLSSocket } from 'node:tls'
 import type { IdentityCheck } from './identity-check.ts'
 
-/** Sessions are held weakly: under memory pressure a full handshake is the better price. */
+/** Sessions are held weakly: where memory is short, a full handshake costs less. */
 export class TlsSessionCache {
   readonly #limit: number
   /** Oldest first: a Map iterates in the order of insertion. */

@@ -13,7 +13,7 @@ const MAX_KEPT_BYTES = 1024
 /** First size of the memory, enough for most heads. */
 const FIRST_BYTES = 256
 
-/** After so many in a row that differ, the next are not compared. */
+/** After this many in a row that differ, the next are not compared. */
 const MAX_MISSES = 8
 
 /** Heads that are not compared before one is again. */

@@ -55,7 +55,6 @@ function asPropertyKey(name: string): string {
   return Object.keys({ [name]: 0 })[0]!
 }
 
-/** The lower-case spelling of a field name. */
 export function lowerCaseName(name: string): string {
   const length = name.length
   if (length === 0 || length > MAX_REMEMBERED_LENGTH) return name.toLowerCase()

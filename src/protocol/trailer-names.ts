@@ -1,7 +1,7 @@
 /**
- * Fields that must not be trailers (RFC 9110 §6.5.1), because they frame or route it, authenticate
- * its sender, change how it is processed, or how its content is read. They would come too late; merged into
- * the head without a check, they would allow smuggling.
+ * Fields that must not be trailers (RFC 9110 §6.5.1), because they frame or route a message, authenticate its
+ * sender, or change how the message or its content is processed. They would come too late; merged into the
+ * head without a check, they would allow smuggling.
  */
 import { HeaderBlock } from './header-block.ts'
 import { lowerCaseName } from './header-names.ts'

@@ -20,7 +20,7 @@ export type BodySource =
   | { readonly kind: 'blob'; readonly given: Blob }
   | { readonly kind: 'form'; readonly given: IterableForm }
 
-/** A stream of the runtime or of a library with the same manners. */
+/** A stream of the runtime, or of a library whose streams behave alike. */
 export type BodyStream = Pick<Readable, 'on' | 'pipe'> & Partial<Readable>
 
 export interface IterableForm extends Iterable<[string, unknown]> {

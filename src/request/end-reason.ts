@@ -29,7 +29,7 @@ export type EndKind =
   | 'goaway'
   /** As `goaway`, and it has named an error. */
   | 'goaway-error'
-  /** The peer has provably not looked at the request. */
+  /** The peer has provably not processed the request. */
   | 'unprocessed'
   /** The peer broke the protocol, or gave up a stream. */
   | 'protocol'

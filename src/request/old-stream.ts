@@ -8,7 +8,7 @@ import { Readable } from 'node:stream'
 import { ignoreError } from '../base/error/ignore-error.ts'
 import { coverPollution } from '../base/object/own-options.ts'
 
-/** As far as one can rely on it; the rest may be there or not. */
+/** All have `on`; the other methods may be missing. */
 export interface OldEmitter {
   on(event: string, listener: (value: unknown) => void): unknown
   pause?(): unknown

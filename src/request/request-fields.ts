@@ -1,6 +1,6 @@
 /**
- * The caller's `headers` → the checked list of a request.
- * Some names never reach the list: they steer the request instead.
+ * The caller's `headers` → the checked list of a request. Some names never reach the list: they steer the
+ * request instead.
  */
 import { InvalidArgumentError, NotSupportedError } from '../errors.ts'
 import { isFieldValue, isToken } from '../protocol/ascii.ts'

@@ -115,7 +115,7 @@ export class Request extends HandledRequest {
     return this.#state === 'running' && (this.#marks & SPENT) === 0
   }
 
-  /** The peer has not looked at it. */
+  /** The peer has not processed it. */
   onUnseen(): void {
     this.#marks &= ~WRITTEN
   }
@@ -135,7 +135,7 @@ export class Request extends HandledRequest {
     }
   }
 
-  /** Asks the handler whether it still wants to; false when the request has settled instead. */
+  /** Calls `onRequestStart`; false when that has settled the request. */
   start(): boolean {
     invariant(this.#state === 'queued', 'a request starts from the queue')
     this.#state = 'running'

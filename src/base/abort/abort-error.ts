@@ -1,4 +1,4 @@
-/** The reason of an abort that has none. */
+/** The error for an abort without a reason. */
 
 /**
  * The reason, or the standard's error. `AbortSignal` always has a reason; a signal of another class, the

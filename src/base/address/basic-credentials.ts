@@ -7,7 +7,6 @@ export function basicCredentials({ username, password }: URL): string | null {
   return `Basic ${Buffer.from(octets, 'latin1').toString('base64')}`
 }
 
-/** A copy of the URL without its user name and password. */
 export function withoutCredentials(url: URL): URL {
   const copy = new URL(url)
   copy.username = ''

@@ -3,7 +3,7 @@
  * fragment, and errors end up in logs: what is shown of one is its scheme, host, port and path.
  */
 
-/** What hides behind it is not shown. */
+/** Stands for what is not shown. */
 const HIDDEN = '…'
 
 /**

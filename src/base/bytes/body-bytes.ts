@@ -30,7 +30,7 @@ const JOINED_BYTES = 16_384
 /** A first piece of less than this part of its body does not say that all of it will be collected. */
 const PRESIZE_SHARE = 4
 
-/** So many chunks are kept as they are: a body of a few pieces needs no memory beside theirs. */
+/** This many chunks are kept as they are: a body of a few pieces needs no memory beside theirs. */
 const LOOSE_CHUNKS = 8
 
 /** Small chunks are joined in blocks as large as what is held already, within these bounds. */
@@ -38,9 +38,12 @@ const LEAST_BLOCK = MAX_SHARED
 const LARGEST_BLOCK = 65_536
 
 /**
- * What the memory at the end is for: for all bytes (`whole`), the same in memory that goes back when it was
- * read, unless it was given away (`borrowed`), for these bytes only, in memory with those of others
- * (`shared`), or for the next small chunks (`joined`).
+ * What the memory at the end is for:
+ *
+ * - `whole`: all bytes of the body
+ * - `borrowed`: the same, in memory that serves another body later unless a caller got it
+ * - `shared`: these bytes only, beside those of other bodies
+ * - `joined`: the next small chunks
  */
 type Purpose = 'whole' | 'borrowed' | 'shared' | 'joined'
 
@@ -189,14 +192,13 @@ export class BodyBytes {
     if (this.size === 0) this.#target = null
   }
 
-  /** Puts a chunk before the others. */
   unshift(chunk: Buffer): void {
     this.#split()
     this.#chunks.unshift(chunk)
     this.size += chunk.length
   }
 
-  /** Takes so many bytes from the front. */
+  /** Takes this many bytes from the front. */
   drop(count: number): void {
     for (let left = count; left > 0; ) {
       const chunk = this.shift()

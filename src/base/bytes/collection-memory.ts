@@ -20,7 +20,7 @@ interface Free {
 /** Weak: what is not in use goes with the next collection of garbage. */
 let kept: WeakRef<Free> | null = null
 
-/** At least so many bytes, with the content of an earlier body. */
+/** At least this many bytes, with the content of an earlier body. */
 export function takeMemory(length: number): Buffer {
   const free = kept?.deref()
   if (free !== undefined && length >= LEAST_BYTES) {

@@ -1,4 +1,4 @@
-/** Bytes that are not there. Never handed to a caller, who could transfer the memory to another thread. */
+/** No bytes. Never handed to a caller, who could transfer the memory to another thread. */
 import { Buffer } from 'node:buffer'
 
 export const NO_BYTES: Buffer<ArrayBuffer> = Buffer.alloc(0)

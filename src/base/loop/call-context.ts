@@ -34,7 +34,7 @@ function frameSymbol(): symbol | null {
 /** No context has been seen so far. */
 let isUnused = FRAME !== null
 
-/** One made where there was no context. Only kept in frames, so nobody can enter a context in it. */
+/** Made where there was no context. Only where contexts are frames, so nobody can enter a context in it. */
 let empty: AsyncResource | null = null
 
 /** The context of the code that calls this; null if contexts are not in use. */
@@ -63,7 +63,6 @@ export function activeContext(captured: CallContext | null): CallContext | null 
   return captured === null && !isUnused ? empty : captured
 }
 
-/** Runs a function in a captured context. */
 export function runIn<TThis, TArgs extends unknown[], TResult>(
   captured: CallContext | null,
   fn: (this: TThis, ...args: TArgs) => TResult,

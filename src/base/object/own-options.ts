@@ -1,12 +1,12 @@
 /**
- * Reads options past a polluted `Object.prototype`: a bug elsewhere in the process
- * that lets an attacker write there must not add a header, a body or a trusted certificate to requests
- * (axios CVE-2026-42264 and its relatives).
+ * Reads options past a polluted `Object.prototype`: a bug elsewhere in the process that lets an attacker
+ * write there must not add a header, a body or a trusted certificate to requests (axios CVE-2026-42264 and
+ * its relatives).
  */
 
 /**
- * A copy of the options, with those of their class, without what they inherit from `Object.prototype`. Others
- * are returned.
+ * A copy of the options, with those of their class, without what they inherit from `Object.prototype`.
+ * Anything but an object is returned as it is.
  */
 export function ownMembers<T>(options: T): T {
   if (typeof options !== 'object' || options === null) return options

@@ -7,7 +7,7 @@ const FIELD = /^(?:set-cookie2?|cookie2?|(?:x-)?(?:api|auth)-?key|.*-(?:api-key|
 const PARAMETER =
   /^(?:.*[-_.])?(?:api[-_]?key|(?:access|auth|id|refresh)?[-_]?token|secret|password|passwd|pwd|signature|sig|credential)$/i
 
-/** A scheme of authentication, and the secret after it. */
+/** Whether the value is a scheme of authentication with the secret after it. */
 export function isCredentials(name: string): boolean {
   return CREDENTIALS.test(name)
 }

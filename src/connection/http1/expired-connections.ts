@@ -1,7 +1,7 @@
 /**
- * Connections whose idle time is over. Closing a socket takes longer than a request, and connections that were
- * used together time out together: one is closed in each turn of the event loop, so that a request that is due
- * does not wait for all of them.
+ * Connections whose idle time is over. Closing a socket takes longer than a request, and connections that
+ * were used together time out together: one is closed in each turn of the event loop, so that a request that
+ * is due does not wait for all of them.
  */
 import { RingQueue } from '../../base/collection/ring-queue.ts'
 import { runtimeSetImmediate } from '../../base/loop/runtime-turns.ts'

@@ -104,7 +104,7 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
   get busy(): boolean {
     // A request may wait here until the server knows of the streams that were reset.
     return (
-      (this.#engine.freeStreams === 0 && !this.#engine.awaitsWord) ||
+      (this.#engine.freeStreams === 0 && !this.#engine.awaitsProof) ||
       !this.#unexplained.isEmpty ||
       this.refusals.isFull(this.exchanges.running)
     )
@@ -134,7 +134,7 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
     if (!this.#unexplained.isEmpty) return false
     const early = request.takesOver && !engine.remoteSettings.isReceived
     if (!early && engine.freeStreams > 0 && !this.refusals.isFull(this.exchanges.running)) return true
-    if (engine.awaitsWord) {
+    if (engine.awaitsProof) {
       this.#idle.end()
       this.#transport.setReferenced(true)
     }
@@ -355,7 +355,7 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
   }
 
   onFlush(): void {
-    // Room that only a word of the server can make: it is asked after everything that was reset meanwhile.
+    // Only an answer of the server can make room. It is asked after everything that was reset meanwhile.
     if (this.#engine.wantsPing) this.#liveness.probe()
   }
 

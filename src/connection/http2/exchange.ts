@@ -378,7 +378,7 @@ export class Http2Exchange
   /** The stream is gone and the response not complete. */
   onLost(reason: EndReason): void {
     this.#bodySender?.stop()
-    // If code of ours threw, what was just delivered may not have been looked at.
+    // If code of ours threw, what was just delivered may not have been read.
     if (this.#isActive || reason.kind === 'broken') this.request.reportLater()
     if (this.#tunnel !== null) this.request.inContext(this.#tunnel.destroy, this.#tunnel, reason.error)
     else this.request.fail(reason)

@@ -48,7 +48,7 @@ export class Http2Exchanges implements ExchangeRegister<Http2Exchange> {
     this.#transport.setReferenced(this.running > this.#unreferenced.size)
   }
 
-  /** All that came with a read has been looked at. */
+  /** All that came with a read has been handled. */
   endRead(): void {
     for (let exchange = this.active.pop(); exchange !== undefined; exchange = this.active.pop()) {
       exchange.rearm()

@@ -77,7 +77,7 @@ export class Http2Output {
     this.schedule()
   }
 
-  /** The consumer has taken so many bytes of the response. */
+  /** The consumer has taken this many bytes of the response. */
   release(stream: Stream, bytes: number): void {
     this.schedule()
     try {

@@ -41,7 +41,7 @@ const NONE: readonly Request[] = []
 
 export class Http2Refusals extends ConnectionPart<Http2Host> implements DeadlineOwner {
   readonly #origin: OriginStreams
-  /** The last stream that the peer looks at, as its GOAWAY said. */
+  /** The last stream that the peer may process, as its GOAWAY said. */
   #lastStreamId = Number.POSITIVE_INFINITY
   /**
    * More streams than this the peer has refused, whatever it says; it rises by one with each round that is
@@ -113,13 +113,13 @@ export class Http2Refusals extends ConnectionPart<Http2Host> implements Deadline
     this.#lastStreamId = lastStreamId
   }
 
-  /** The peer still looks at this stream. */
+  /** The peer may still process this stream. */
   isCovered(streamId: number): boolean {
     return streamId <= this.#lastStreamId
   }
 
   /**
-   * A request was not looked at. Returns whether it is sent again. `running`: how many there were with it.
+   * A request was not processed. Returns whether it is sent again. `running`: how many there were with it.
    */
   resends(request: Request, streamId: number, { scope }: ProtocolFailure, running: number): boolean {
     if (!request.resendable) return false
@@ -141,15 +141,15 @@ export class Http2Refusals extends ConnectionPart<Http2Host> implements Deadline
     return true
   }
 
-  /** The connection was given up before the request was looked at. Whether it may be sent on another one. */
+  /** The connection was given up before the request was processed. Whether it may be sent on another one. */
   #mayFollow(request: Request): boolean {
-    // Others were looked at, according to the GOAWAY.
+    // Others were processed, according to the GOAWAY.
     const isUsed = Number.isFinite(this.#lastStreamId) && this.#lastStreamId > 0
     return this.#origin.count(request, isUsed).fruitless <= MAX_FRUITLESS_CONNECTIONS
   }
 
   /**
-   * The request was refused while so many others run. Whether it may be sent on this connection once more.
+   * The request was refused while this many others run. Whether it may be sent on this connection once more.
    */
   #mayRepeat(request: Request, streamId: number, others: number): boolean {
     // The limit could not be known: neither the request nor the peer is to blame, and the limit holds from

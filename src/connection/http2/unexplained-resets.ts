@@ -34,7 +34,7 @@ export class UnexplainedResets extends ConnectionPart<Http2Host> implements Dead
     this.#resets.push({ exchange, reason, ping: 0 })
   }
 
-  /** All that came with a read has been looked at. */
+  /** All that came with a read has been handled. */
   endRead(liveness: Http2Liveness): void {
     if (this.#resets.length === 0 || this.#resets.at(-1)!.ping !== 0) return
     const ping = liveness.ask()

@@ -30,7 +30,7 @@ export class Growth {
     this.#protocol = policy?.protocol ?? 'h1'
   }
 
-  /** Whether a pool of so many members may have one more. */
+  /** Whether a pool of this many members may have one more. */
   allows(members: number): boolean {
     if (this.#policy === null || members >= this.#policy.limit) return false
     if (this.#isDoubtful || this.#pause.armed) return false

@@ -53,7 +53,7 @@ export class PoolScheduler extends RunLoop implements WorkHost {
   readonly #draining = new Set<Member>()
   /** Work that came back because its member could not connect: it fails when that happens again. */
   readonly #returned = new WeakSet<Work>()
-  /** It has neither members nor anything to do. */
+  /** Called when it has neither members nor anything to do. */
   readonly #onIdle: () => void
   readonly #growth: Growth
   #stage: Stage = { at: 'open' }

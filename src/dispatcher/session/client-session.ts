@@ -60,7 +60,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   }
   #connectRetries = 0
   readonly #gate = new DrainGate()
-  /** It is known how many. */
+  /** It is known how many requests the connection takes at a time. */
   isLimitKnown = false
   /** Why the client was destroyed. */
   #ended: EndReason | null = null
@@ -108,7 +108,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     return this.#state.at === 'open'
   }
 
-  /** There is no connection, but one is on its way, or will be as soon as the requests are looked at. */
+  /** There is no connection, but one is on its way, or will be with the next round of the loop. */
   get isOpening(): boolean {
     return this.#state.at === 'connecting' || (this.#state.at === 'idle' && this.#queue.size > 0)
   }

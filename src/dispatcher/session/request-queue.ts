@@ -1,6 +1,6 @@
 /**
  * The requests that wait for a connection, in order. A request that is given up while it waits stays in its
- * place, dead, until it is passed over or swept out, so giving up costs the same however long the queue is.
+ * place until it is passed over or swept out, so giving up costs the same however long the queue is.
  */
 import { RingQueue } from '../../base/collection/ring-queue.ts'
 import type { Request } from '../../request/request.ts'
@@ -11,17 +11,20 @@ export interface Waiting {
   readonly settled: boolean
 }
 
-/** Sweep when the dead are this many and more than the living: each sweep is paid for by what it frees. */
+/**
+ * Settled requests are swept out when there are more than this, and more than half of all: each sweep is paid
+ * for by what it frees.
+ */
 const SWEEP_ABOVE = 64
 
 export class RequestQueue<T extends Waiting & object = Request> {
   readonly #ring = new RingQueue<T>()
   /** Taken out all together, to be failed: one that is given up meanwhile does not shorten the queue. */
   #drained: WeakSet<T> | null = null
-  #dead = 0
+  #settled = 0
 
   get size(): number {
-    return this.#ring.size - this.#dead
+    return this.#ring.size - this.#settled
   }
 
   push(request: T): void {
@@ -41,7 +44,7 @@ export class RequestQueue<T extends Waiting & object = Request> {
     for (let head = this.#ring.peek(); head !== null; head = this.#ring.peek()) {
       if (!head.settled) return head
       this.#ring.shift()
-      this.#dead--
+      this.#settled--
     }
     return null
   }
@@ -53,10 +56,10 @@ export class RequestQueue<T extends Waiting & object = Request> {
   /** A request in the queue has settled. */
   onSettled(request: T): void {
     if (this.#drained?.has(request)) return
-    this.#dead++
-    if (this.#dead > SWEEP_ABOVE && this.#dead > this.#ring.size / 2) {
+    this.#settled++
+    if (this.#settled > SWEEP_ABOVE && this.#settled > this.#ring.size / 2) {
       this.#ring.retain((request) => !request.settled)
-      this.#dead = 0
+      this.#settled = 0
     }
   }
 
@@ -66,7 +69,7 @@ export class RequestQueue<T extends Waiting & object = Request> {
     for (let left = this.#ring.size; left > 0; left--) {
       const request = this.#ring.shift()!
       if (request.settled) {
-        this.#dead--
+        this.#settled--
       } else if (holds(request)) {
         this.#drained ??= new WeakSet()
         this.#drained.add(request)

@@ -11,7 +11,7 @@ export class VerifiedName {
   readonly #context: OriginContext
   /** Null if that was left to a caller's function. */
   readonly #asked: string | null
-  /** What came of it. */
+  /** The name that was presented. */
   readonly #presented: string
 
   /** @param given the name that the request asked for, null for none */

@@ -316,8 +316,8 @@ function fingerprintOf(text: string): number {
 }
 
 /**
- * The text without its history: a caller's string may be a slice that keeps a whole document alive, and what
- * the table holds it holds for as long as the connection lives.
+ * The same text in memory of its own: a caller's string may be a slice that keeps a whole document alive, and
+ * the table keeps it as long as the connection lives.
  */
 function ownCopy(text: string): string {
   const copy = Buffer.from(text, 'latin1').toString('latin1')

@@ -107,7 +107,7 @@ export class StatusLine {
           if (byte !== CR && byte !== LF) {
             return this.#refuse(at, HPE_INVALID_STATUS, 'Invalid response status')
           }
-          // Neither a reason phrase nor the space before it: REASON finds the line end.
+          // Neither a reason phrase nor the space before it: what reads the reason finds the line end.
           this.#place = 'reason'
           return at
         default:

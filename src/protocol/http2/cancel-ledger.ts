@@ -10,9 +10,9 @@ export class CancelLedger {
   #covered = 0
   /** Those that were reset after it was asked for. */
   #later = 0
-  /** A frame on this stream or a later one is proof, */
+  /** A frame on this stream or a later one is proof. */
   #streamId = 0
-  /** and so is an answer to a later PING than this one. */
+  /** An answer to a later PING than this one is proof, too. */
   #ping = 0
   #pingsSent = 0
   #pingsAnswered = 0

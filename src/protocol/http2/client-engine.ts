@@ -162,8 +162,8 @@ export class ClientEngine extends EngineState {
     return Math.max(0, limit - this.streams.size - this.cancels.size)
   }
 
-  /** None is open, and only cancelled streams are in the way. */
-  get awaitsWord(): boolean {
+  /** No stream is open, and only those that were reset take up room. */
+  get awaitsProof(): boolean {
     return this.streams.size === 0 && this.cancels.size > 0
   }
 

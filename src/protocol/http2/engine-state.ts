@@ -71,7 +71,7 @@ export class EngineState {
   readonly writer: FrameWriter = new FrameWriter()
   readonly encoder: HpackEncoder = new HpackEncoder()
   readonly remoteSettings: PeerSettings = new PeerSettings()
-  /** The server has acknowledged our SETTINGS (§6.5.3); how long to wait is the owner's business. */
+  /** The server has acknowledged our SETTINGS (§6.5.3); how long to wait is up to the owner. */
   areSettingsAcknowledged = false
   readonly streams: StreamSet = new StreamSet()
   readonly cancels: CancelLedger = new CancelLedger()

@@ -2,7 +2,7 @@
  * Bytes → frames (RFC 9113 §4.1, §6). Owns the position inside the current frame and judges what can be
  * judged by looking at one frame: length, stream id, padding, increments. Knows nothing about streams, order
  * of frames, or meaning. DATA is passed on in place as it arrives; the other types are handed over whole,
- * in place when they lie in one read, else joined in a buffer of at most `maxFrameSize`.
+ * in place when they lie in one read, else joined first.
  */
 import { NO_BYTES } from '../../base/bytes/empty.ts'
 import { CarriedBytes } from '../carried-bytes.ts'

@@ -188,7 +188,7 @@ function isTrailersOnly(value: FieldValue): boolean {
 
 /**
  * Whether a field before this one has the same name in other letters: two parts of a program have set it, and
- * each means another value. The same letters twice are a list, which is the caller's business.
+ * each means another value. The same letters twice are a list, which is up to the caller.
  */
 function isGivenTwice(headers: readonly FieldValue[], at: number, name: string): boolean {
   for (let i = 0; i < at; i += 2) {
