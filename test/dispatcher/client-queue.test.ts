@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
-import { Client } from '../../src/index.ts'
+import { Client, Pool } from '../../src/index.ts'
 import { turns } from '../support/fake-clock.ts'
 import { MemorySocket } from '../support/memory-socket.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
@@ -72,6 +72,29 @@ describe('requests leave in the order in which they came', () => {
     }
     await Promise.all(handlers.map((handler) => handler.settled))
     assert.equal(server.count, 1)
+  })
+
+  test('one that gives up many others as it fails leaves the count of those that wait right', async () => {
+    const options = { connect: () => {}, connections: 1 }
+    for (const client of [
+      new Client('http://localhost:1', options),
+      new Pool('http://localhost:1', options),
+    ]) {
+      const aborts: (() => void)[] = []
+      for (let i = 0; i < 130; i++) {
+        const handler = new RecordingHandler({
+          onResponseError() {
+            for (const abort of i === 2 ? aborts.slice(3) : []) abort()
+          },
+        })
+        const onRequestQueued = (abort: () => void): void => void aborts.push(abort)
+        client.dispatch(GET, Object.assign(handler, { onRequestQueued }))
+      }
+      assert.equal(client.stats.pending, 130)
+      aborts[2]!()
+      assert.equal(client.stats.pending, 2)
+      await client.destroy()
+    }
   })
 
   test('one that was given up while it waited is not sent, and the next takes its place', async (t) => {

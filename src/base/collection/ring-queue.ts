@@ -45,14 +45,6 @@ export class RingQueue<T extends NonNullable<unknown>> {
     return index < this.size ? this.#slots[(this.#head + index) & (this.#slots.length - 1)]! : null
   }
 
-  /** Keeps only the items the predicate accepts, in their order. */
-  retain(keep: (item: T) => boolean): void {
-    for (let rest = this.size; rest > 0; rest--) {
-      const item = this.shift()!
-      if (keep(item)) this.push(item)
-    }
-  }
-
   #resize(capacity: number): void {
     const next = new Array<T | null>(capacity).fill(null)
     for (let i = 0; i < this.size; i++) next[i] = this.at(i)

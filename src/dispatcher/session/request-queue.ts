@@ -57,13 +57,13 @@ export class RequestQueue<T extends Waiting & object = Request> {
   onSettled(request: T): void {
     if (this.#drained?.has(request)) return
     this.#settled++
-    if (this.#settled > SWEEP_ABOVE && this.#settled > this.#ring.size / 2) {
-      this.#ring.retain((request) => !request.settled)
-      this.#settled = 0
-    }
+    if (this.#settled > SWEEP_ABOVE && this.#settled > this.#ring.size / 2) this.drain(() => false)
   }
 
-  /** Takes out all requests, or those of which the predicate holds; the others keep their order. */
+  /**
+   * Takes out all requests, or those of which the predicate holds; the others keep their order. Settled ones
+   * are swept out.
+   */
   drain(holds: (request: T) => boolean = () => true): T[] {
     const requests: T[] = []
     for (let left = this.#ring.size; left > 0; left--) {
