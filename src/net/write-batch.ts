@@ -22,7 +22,10 @@ const JOIN_BELOW_BYTES = 4 * 1024
 export class WriteBatch {
   readonly #target: Writable
   readonly #onBroken: (error: Error) => void
-  readonly #flush: () => void
+  readonly #onTickEnd = (): void => {
+    this.#scheduled = false
+    this.flush()
+  }
   #parts: (string | Uint8Array)[] = []
   #text = ''
   /** Bytes that wait for the socket. */
@@ -33,10 +36,6 @@ export class WriteBatch {
   constructor(target: Writable, onBroken: (error: Error) => void) {
     this.#target = target
     this.#onBroken = onBroken
-    this.#flush = () => {
-      this.#scheduled = false
-      this.flush()
-    }
   }
 
   /**
@@ -52,16 +51,11 @@ export class WriteBatch {
       if (stays && typeof piece !== 'string') isLarge = true
       this.put(stays ? piece : Buffer.from(piece))
     }
-    if (isLarge) this.flush()
-    else this.#flushLater()
-  }
-
-  #flushLater(): void {
-    if (this.waiting >= FLUSH_AT_BYTES) {
+    if (isLarge || this.waiting >= FLUSH_AT_BYTES) {
       this.flush()
     } else if (!this.#scheduled) {
       this.#scheduled = true
-      runtimeNextTick(this.#flush)
+      runtimeNextTick(this.#onTickEnd)
     }
   }
 

@@ -206,8 +206,7 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
   onSettled(exchange: Http2Exchange): void {
     if (exchange.request.completed) this.refusals.onCompleted()
     this.exchanges.onSettled(exchange, this.isOver)
-    this.#roomMade = true
-    this.output.schedule()
+    this.onRoom()
     if (this.state.at === 'lingering' && this.exchanges.heldBack.size === 0) {
       this.#enter({ ...this.state, at: 'ended' })
       this.#reportState()
