@@ -157,7 +157,7 @@ function failed(cause?: unknown): never {
   throw new TypeError('Cache.addAll: Received an invalid status code or the request failed.', options)
 }
 
-/** The request is copied: its owner may go on changing its headers, and abort what is over long since. */
+/** The request is copied: its owner may change its headers later, and its signal may fire. */
 async function entryOf(request: Request, response: ResponseLike): Promise<Entry> {
   const vary = response.headers.get('vary')
   const stored = withoutSignal(request)

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command `ventuno`: runs command.ts with the streams of the process, unless it is asked about itself. */
+/** The command `ventuno`: runs command.ts with the streams of the process, or answers `--help` by itself. */
 import { information } from './information.ts'
 import { parseOptions } from './options.ts'
 

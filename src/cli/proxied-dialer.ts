@@ -44,7 +44,7 @@ export function openProxied(
     // Only for an https: proxy: to a SOCKS proxy any object would mean TLS.
     agent: needsAuthorities ? makeAgent({ ...settings, proxyTls: { ca: authorities } }) : agent,
     proxy: { uri: proxy, rule: given === undefined ? rule : '--proxy' },
-    // That connections are opened to, as the channels name it.
+    // Connections are opened to it, and the channels name it.
     host: isForwarded ? new URL(proxy).host : url.host,
   }
 }

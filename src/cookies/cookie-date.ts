@@ -1,7 +1,7 @@
 /**
- * The dates of `Set-Cookie` (RFC 6265 §5.1.1). Servers write them in so many ways that the order of the parts,
- * the names of the days and the zone do not count, and every date is UTC. `Date.parse` reads other dates than
- * browsers do, in local time where no zone is given.
+ * The dates of `Set-Cookie` (RFC 6265 §5.1.1). Servers write them in so many ways that the order of the
+ * parts, the names of the days and the zone do not count, and every date is UTC. `Date.parse` reads other
+ * dates than browsers do, in local time where no zone is given.
  */
 
 /** Text between delimiters. */

@@ -7,7 +7,7 @@ import { trimmed } from '../base/text/trimmed.ts'
 import { type Cookie, SAME_SITES } from './cookie.ts'
 import { parseCookieDate } from './cookie-date.ts'
 
-/** RFC 6265bis §5.6: name and value together; more and the cookie is not a cookie. */
+/** RFC 6265bis §5.6: what is longer, name and value together, is not a cookie. */
 export const MAX_NAME_AND_VALUE_LENGTH = 4096
 /** RFC 6265bis §5.6: an attribute with a longer value counts as absent. */
 const MAX_ATTRIBUTE_VALUE_LENGTH = 1024

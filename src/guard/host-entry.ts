@@ -1,7 +1,7 @@
 /**
  * The entries of the lists of a guard: IP addresses, blocks and ranges of them, and names, each with an
  * optional port. `x.test` is that host alone, `.x.test` also everything below it, `*.x.test` only what is
- * below. An entry that cannot be read is an error: one that silently never applies would leave a door open.
+ * below. An entry that cannot be read is an error: it would silently refuse, or allow, nothing.
  */
 import { domainToASCII } from 'node:url'
 import { ipBytes } from '../base/address/ip-address.ts'

@@ -87,7 +87,7 @@ const OPTIONS: OptionTable<GuardSettings> = {
   resolve: flag('resolve'),
 }
 
-/** A name that is not an option is a mistake that would leave a door open. */
+/** A misspelt option would silently allow what it was meant to refuse. */
 export function readGuardSettings(
   given: GuardPolicy | GuardOptions,
   others: ReadonlySet<string> | null = null,

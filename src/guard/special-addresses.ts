@@ -7,7 +7,7 @@
 import { readIpSet } from '../base/address/ip-set.ts'
 import { embeddedIpv4, withoutMapping } from './embedded-ipv4.ts'
 
-/** Why an address is not public, and the block of it in CIDR notation. */
+/** Why an address is not public, and the block that it is in, in CIDR notation. */
 interface SpecialBlock {
   readonly rule: keyof typeof BLOCKS
   readonly entry: string

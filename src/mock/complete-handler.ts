@@ -11,7 +11,7 @@ const REQUIRED = [
   'onResponseError',
 ] as const
 
-/** Has all of them. */
+/** Has them all, and calls those that the handler has. */
 class CompleteHandler extends ForwardingHandler {}
 
 export function completeHandler(handler: DispatchHandler): DispatchHandler {

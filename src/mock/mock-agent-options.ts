@@ -23,7 +23,7 @@ export interface MockAgentOptions extends AgentOptions {
    * false.
    */
   strict?: boolean | undefined
-  /** Send all replies through connections in memory and the HTTP/1.1 engine. Default: false. */
+  /** Send all replies as bytes, through connections in memory and the HTTP engine. Default: false. */
   wire?: boolean | undefined
   /** What connections in memory speak. Default: `h1`. */
   protocol?: WireProtocol | undefined
@@ -39,12 +39,9 @@ const FLAGS = [
 
 export interface MockAgentSettings extends Readonly<Record<(typeof FLAGS)[number], boolean>> {
   readonly protocol: WireProtocol
-  /** For clients on in-memory connections. */
+  /** For the clients of connections in memory. */
   readonly clientOptions: ClientOptions
-  /**
-   * The same with defaults. Limits and timeouts also hold for mocked requests, which name their own
-   * authority.
-   */
+  /** The same with defaults: limits and timeouts also hold for mocked requests. */
   readonly client: ClientSettings & { readonly authority: '' }
   /** Null for a new one. */
   readonly agent: Dispatcher | null

@@ -95,7 +95,7 @@ export class MockInterceptor {
   }
 
   /**
-   * Replies with bytes that go through the HTTP/1.1 engine on an in-memory connection. `mockWire` has actions
+   * Replies with bytes, which go through the HTTP engine on a connection in memory. `mockWire` has actions
    * such as waits and resets.
    *
    * @example

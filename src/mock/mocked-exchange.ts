@@ -211,7 +211,7 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
     this.#whenTaken(() => this.#complete())
   }
 
-  /** Goes on at once, or when the handler takes data again, or has settled. */
+  /** Goes on at once, or when the handler takes data again or the request has settled. */
   #whenTaken(goOn: () => void): void {
     if (this.#request.paused && !this.#request.settled) this.#goOn = () => this.#whenTaken(goOn)
     else goOn()
@@ -245,7 +245,7 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
     if (!this.#request.responding) return
     const goOn = this.#goOn
     this.#goOn = null
-    // Without one, it is the source of the reply that others wait for.
+    // Nothing waits for the handler, so it is the handler that waits.
     if (goOn === null) this.awaitBody(this.#request)
     else goOn()
   }

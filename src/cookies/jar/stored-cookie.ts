@@ -37,7 +37,7 @@ export interface JarCookie extends Cookie {
 }
 
 export function toJarCookie(cookie: StoredCookie): JarCookie {
-  // Each member by name: a rest of the cookie takes ten times as long.
+  // Each member by name: a rest property takes ten times as long.
   const { name, value, domain, hostOnly, path, secure, httpOnly, sameSite, expires } = cookie
   const shown: JarCookie = {
     name,

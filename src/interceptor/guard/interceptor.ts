@@ -43,8 +43,7 @@ export function guard(options?: GuardPolicy | GuardInterceptorOptions | null): I
 
 function checks({ guard, schemes }: GuardInterceptorSettings): (opts: DispatchOptions) => Refusal | null {
   const ofPlace = (place: Place | null): Refusal | null => {
-    if (place === null)
-      return { rule: 'ambiguous-url' }
+    if (place === null) return { rule: 'ambiguous-url' }
     const { protocol, hostname, port } = place
     if (!schemes.has(protocol)) return { rule: 'scheme', entry: protocol, hostname, address: null, port }
     return guard.refuseName(hostname, port)

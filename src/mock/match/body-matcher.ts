@@ -18,7 +18,7 @@ export type BodyMatcher =
   | ArrayBuffer
   | URLSearchParams
   | FormData
-  // biome-ignore lint/suspicious/noExplicitAny: bodies are of many types, and callers name the one they expect
+  // biome-ignore lint/suspicious/noExplicitAny: bodies are of many types, and callers name the one they get
   | ((body: any) => boolean)
   | readonly unknown[]
   | { readonly [name: string]: unknown }

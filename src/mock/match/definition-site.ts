@@ -1,4 +1,5 @@
 /** Where in the caller's program an interceptor was defined, for the error of an unmatched request. */
+
 /** Stack frames to keep: enough for a test helper and its caller. */
 const FRAMES = 4
 

@@ -75,7 +75,7 @@ export type OriginMatcher = string | RegExp | ((origin: string) => boolean)
 export interface PendingInterceptor {
   /** As given to `get()`. */
   origin: OriginMatcher
-  /** As matched: the path of a string with its query. */
+  /** As matched: a string has its query. */
   path: TextMatcher
   /** As matched. */
   method: TextMatcher

@@ -93,7 +93,7 @@ function supplyOf({ persist, consumed, times, timesInvoked }: NearestInterceptor
 }
 
 function originsLine(mocks: OriginMocks, known: readonly OriginMocks[]): string {
-  // Those of an unknown origin have none.
+  // An unknown origin has a set without a name.
   if (mocks.origin !== '' || known.length === 0) return 'Nearest:  no interceptor is defined'
   return `Origins:  ${known.map(({ origin }) => shownMatcher(origin)).join(', ')}`
 }

@@ -39,7 +39,8 @@ interface HarEntry {
   }
 }
 
-const OF_THE_WIRE = new Set([
+/** Fields that describe the transfer, not the decoded body. */
+const OF_TRANSFER = new Set([
   'content-encoding',
   'content-length',
   'transfer-encoding',
@@ -82,7 +83,7 @@ function readBody(data: HarBody = {}): Pick<SnapshotRequest, 'body' | 'bodyEncod
 
 function readResponse({ status, headers = [], content }: HarEntry['response'], time = 0): SnapshotResponse {
   const isKept = (name: string): boolean =>
-    !OF_THE_WIRE.has(name) || (name === 'content-encoding' && content?._isCoded === true)
+    !OF_TRANSFER.has(name) || (name === 'content-encoding' && content?._isCoded === true)
   const fields = [...valuesByName(headers)].filter(([name]) => isKept(name))
   const text = content?.text ?? ''
   const body = content?.encoding === 'base64' ? text : Buffer.from(text).toString('base64')

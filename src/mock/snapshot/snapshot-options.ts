@@ -46,7 +46,7 @@ export interface SnapshotRecorderOptions {
   matchQuery?: boolean | undefined
   /** Makes the text of a query that is compared and stored. */
   normalizeQuery?: ((query: URLSearchParams) => string) | undefined
-  /** Whether the lists of headers are. Default: false. */
+  /** Whether the letter case of names in the lists of headers counts. Default: false. */
   caseSensitive?: boolean | undefined
   /** False: the request is sent, but not stored. */
   shouldRecord?: ((opts: DispatchOptions) => unknown) | undefined

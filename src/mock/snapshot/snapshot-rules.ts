@@ -10,7 +10,7 @@ import { REDACTED, type SnapshotRequest, type SnapshotResponse } from './snapsho
 import { storedBody, storedContentType, undiciBody } from './snapshot-body.ts'
 import type { SnapshotRecorderOptions } from './snapshot-options.ts'
 
-/** Of our `fetch`. */
+/** That our `fetch` sends. */
 const USER_AGENT = 'ventuno'
 
 /** Headers that `fetch` adds. With these values they are not compared; null stands for any value. */

@@ -1,4 +1,4 @@
-/** Recorded requests and responses, as they are in memory and, but for bytes, in files. */
+/** Recorded requests and responses, in memory and in files. */
 
 /** A recorded request. */
 export interface SnapshotRequest {

@@ -1,6 +1,6 @@
 /**
- * An in-memory connection whose server speaks HTTP/2 (RFC 9113). The client is ours and sends one request at a
- * time, so frames are read without checks; replies use our own frame writer and HPACK encoder.
+ * An in-memory connection whose server speaks HTTP/2 (RFC 9113). The client is ours and sends one request at
+ * a time, so frames are read without checks; replies use our own frame writer and HPACK encoder.
  */
 import { Buffer } from 'node:buffer'
 import { NO_BYTES } from '../../base/bytes/empty.ts'
@@ -44,7 +44,7 @@ export class WireH2Socket extends WireSocket {
   #streamWindow = DEFAULT_WINDOW
   #onWindow: (() => void) | null = null
 
-  /** END_STREAM says so. */
+  /** The flag END_STREAM says it. */
   override onSent(): void {}
 
   protected override onBytes(bytes: Buffer): void {

@@ -105,7 +105,7 @@ const HALF_FRAME = Buffer.from([0, 0, 20, 1])
 const BAD_FRAME = mockWire.frame(SETTINGS, Buffer.alloc(5))
 const BAD_CHUNK = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nnot a size\r\n'
 
-/** The script of each, by protocol. */
+/** The script of each fault, by protocol. */
 export const FAULTS: Readonly<Record<ReplyFault, Readonly<Record<WireProtocol, readonly WireStep[]>>>> = {
   'reset-before-head': { h1: [RESET], h2: [RESET] },
   'reset-in-head': { h1: ['HTTP/1.1 200 OK\r\ncontent-le', RESET], h2: [HALF_FRAME, RESET] },
