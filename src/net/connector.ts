@@ -10,6 +10,7 @@
 import type { LookupFunction, NetConnectOpts, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { ConnectionOptions, TLSSocket } from 'node:tls'
+import { ipFamily } from '../base/address/ip-address.ts'
 import { asciiHost, serverNameOf, withoutBrackets } from '../base/address/server-name.ts'
 import { runtimeNextTick } from '../base/loop/runtime-turns.ts'
 import { loadNet, loadTls } from '../base/node/lazy-modules.ts'
@@ -212,7 +213,7 @@ function addressPolicy(settings: ConnectorSettings, target: Target): AddressPoli
     settings.autoSelectFamily === false ||
     settings.socketPath !== undefined ||
     target.httpSocket !== null ||
-    loadNet().isIP(target.hostname) !== 0
+    ipFamily(target.hostname) !== 0
   if (oneAddress) return 'single'
   return settings.autoSelectFamily === true ? 'race' : 'sequence'
 }
@@ -258,8 +259,8 @@ function socketOptions(
 
 function openPlainSocket(settings: ConnectorSettings, target: Target, options: SocketOptions): Socket {
   const { hostname, servername } = target
-  const family = loadNet().isIP(hostname)
-  if (family !== 0 && servername !== null && loadNet().isIP(servername) === 0) {
+  const family = ipFamily(hostname)
+  if (family !== 0 && servername !== null && ipFamily(servername) === 0) {
     options['host'] = servername // Never a literal: the runtime would connect to that without a lookup.
     options['lookup'] = lookupOf({ address: hostname, family })
   }

@@ -3,7 +3,7 @@
  * present when the caller gave none (RFC 6066 §3). It opens nothing.
  */
 import { domainToASCII } from 'node:url'
-import { loadNet } from '../node/lazy-modules.ts'
+import { ipFamily } from './ip-address.ts'
 
 const SPACE = 0x20
 const DELETE = 0x7f
@@ -25,10 +25,10 @@ export function asciiHost(name: string): string | null {
 
 /** The server name of a `host[:port]`; empty for an IP literal, which SNI cannot carry. */
 export function serverNameOf(host: string): string {
-  if (loadNet().isIP(host) !== 0) return ''
+  if (ipFamily(host) !== 0) return ''
   const end = host.startsWith('[') ? host.indexOf(']') : host.lastIndexOf(':')
   const name = host.slice(host.startsWith('[') ? 1 : 0, end === -1 ? undefined : end)
-  if (loadNet().isIP(name) !== 0) return ''
+  if (ipFamily(name) !== 0) return ''
   return name.endsWith('.') ? name.slice(0, -1) : name
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { isIP } from 'node:net'
 import { test } from 'node:test'
-import { ipBytes, samePrefix } from '../../../src/base/address/ip-address.ts'
+import { ipBytes, ipFamily, samePrefix } from '../../../src/base/address/ip-address.ts'
 
 const hex = (text: string): string | null => {
   const bytes = ipBytes(text)
@@ -21,6 +22,28 @@ test('an IPv6 address is sixteen bytes in every spelling (RFC 4291 section 2.2)'
   assert.equal(hex('2001:DB8::8:800:200C:417A'), '20010db80000000000080800200c417a')
   assert.equal(hex('fe80::'), `fe80${'0'.repeat(28)}`)
   assert.equal(hex('::ffff:129.144.52.38'), '00000000000000000000ffff81903426')
+})
+
+test('the family is that of the runtime', () => {
+  for (const text of [
+    '',
+    ':',
+    '::',
+    ':::',
+    '::1',
+    '1:2',
+    '1.2.3.4',
+    '1.2.3.4:80',
+    '[::1]:80',
+    '::ffff:1.2.3.4',
+    'fe80::1%eth0',
+    '1.2.3',
+    '256.1.1.1',
+    'a.test:80',
+    'localhost',
+  ]) {
+    assert.equal(ipFamily(text), isIP(text), text)
+  }
 })
 
 test('names, brackets, short forms and zones are not addresses', () => {
