@@ -1,14 +1,15 @@
-// Runs after tsc: keeps the declarations that dist/index.d.ts refers to. There is one set, of the CommonJS kind, which
+// Runs after tsc: keeps the declarations that those in dist/index.d.ts need. There is one set, of the CommonJS kind, which
 // both kinds of modules may import, so that an imported `Client` has the same type as a required one. Only the entry
 // exists twice. The files refer to each other as `.cjs`, which every version of TypeScript finds with any settings.
 // Private and protected members are left out: with one, a class is compatible with itself alone, not with the class of
 // undici, of the runtime, or of another version of this package, which do the same at run time. What is only a type is
 // not imported and exported as such: a program may then write `import RequestOptions = Dispatcher.RequestOptions`.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ModifierFlags, SyntaxKind } from 'typescript/unstable/ast'
 import { API, SymbolFlags } from 'typescript/unstable/sync'
+import { UsedDeclarations } from './used-declarations.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
@@ -19,8 +20,8 @@ const DEFAULT_EXPORT = 'ventuno'
 const project = join(dist, 'tsconfig.json')
 writeFileSync(project, JSON.stringify({ extends: '../tsconfig.json', files: ['index.d.ts'], include: [] }))
 const { program, checker } = compiler.updateSnapshot({ openProjects: [project] }).getProject(project)
-const kept = new Set()
-keep(join(dist, 'index.d.ts'))
+const used = new UsedDeclarations(program, join(dist, 'index.d.ts'), isHidden)
+for (const [path, file] of used.files) write(path, file)
 compiler.close()
 rmSync(project)
 for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
@@ -40,7 +41,7 @@ for (const file of readdirSync(dist).filter((file) => file.startsWith('surface-'
   const part = file.slice(0, -'.d.cts'.length)
   writeFileSync(join(dist, `${part}.d.ts`), `export * from './${part}.cjs';\n`)
 }
-console.log(`declarations: ${kept.size + 1} files`)
+console.log(`declarations: ${used.files.size + 1} files`)
 
 /** The text of a file, with that of the lists in place of `export *`. */
 function inlined(name) {
@@ -54,35 +55,40 @@ function inlined(name) {
   return `${texts.join('\n')}\n`
 }
 
-function keep(file) {
-  if (kept.has(file)) return
-  kept.add(file)
-  const { text, statements } = program.getSourceFile(file)
+function write(path, { text, statements }) {
   const edits = []
   const [first] = statements
+  const isKept = (node) => used.isUsed(path, node)
   // The comment of the file is for those who read the source; that of a declaration is for those who use it.
-  if (isReference(first)) edits.push({ start: first.pos, end: first.getStart(), insert: '' })
-  for (const statement of statements) visit(statement, edits)
+  if (isReference(first) && isKept(first)) edits.push({ start: first.pos, end: first.getStart(), insert: '' })
+  for (const statement of statements) {
+    if (isKept(statement)) visit(statement, edits, isKept)
+    else edits.push({ start: statement.pos, end: statement.end, insert: '' })
+  }
   let result = ''
   let from = 0
   for (const { start, end, insert } of edits) {
     result += text.slice(from, start) + insert
     from = end
   }
-  writeFileSync(file.replace(/\.d\.ts$/, '.d.cts'), result + text.slice(from))
-  for (const { target } of edits) if (target !== undefined) keep(join(dirname(file), `${target}.d.ts`))
+  writeFileSync(path.replace(/\.d\.ts$/, '.d.cts'), result + text.slice(from))
 }
 
 /** Finds the changes to make, in the order of the text. */
-function visit(node, edits) {
-  if (node.kind === SyntaxKind.StringLiteral && node.text.startsWith('.') && isSpecifier(node)) {
-    const target = node.text.slice(0, -'.ts'.length)
-    edits.push({ start: node.end - "ts'".length, end: node.end, insert: "cjs'", target })
+function visit(node, edits, isKept) {
+  const { kind, parent } = node
+  if (kind === SyntaxKind.StringLiteral && node.text.startsWith('.') && isSpecifier(node)) {
+    edits.push({ start: node.end - "ts'".length, end: node.end, insert: "cjs'" })
   } else if (isHidden(node)) {
     edits.push({ start: node.pos, end: node.end, insert: '' })
+  } else if (kind === SyntaxKind.NamedImports || kind === SyntaxKind.NamedExports) {
+    // What a namespace exports is not a name of the file.
+    const isOfFile = parent.parent.kind !== SyntaxKind.ModuleBlock
+    const elements = node.elements.filter((element) => !isOfFile || isKept(element)).map(specifier)
+    edits.push({ start: node.getStart(), end: node.end, insert: `{ ${elements.join(', ')} }` })
   } else {
     visitTypeOnly(node, edits)
-    node.forEachChild((child) => visit(child, edits))
+    node.forEachChild((child) => visit(child, edits, isKept))
   }
 }
 
@@ -92,14 +98,16 @@ function visitTypeOnly(node, edits) {
     edits.push({ start: node.getStart(), end: node.namedBindings.getStart(), insert: '' })
   } else if (node.kind === SyntaxKind.ExportDeclaration && node.isTypeOnly) {
     edits.push({ start: node.getStart(), end: node.exportClause.getStart(), insert: 'export ' })
-  } else if (node.kind === SyntaxKind.ImportSpecifier && node.isTypeOnly) {
-    edits.push({ start: node.getStart(), end: (node.propertyName ?? node.name).getStart(), insert: '' })
-  } else if (node.kind === SyntaxKind.ExportSpecifier && node.parent.parent.isTypeOnly && isValue(node)) {
-    edits.push({ start: node.getStart(), end: node.getStart(), insert: 'type ' })
   }
 }
 
-function isValue({ name }) {
+function specifier({ kind, propertyName, name, isTypeOnly, parent }) {
+  const text = propertyName === undefined ? name.text : `${propertyName.text} as ${name.text}`
+  if (kind === SyntaxKind.ImportSpecifier) return text
+  return isTypeOnly || (parent.parent.isTypeOnly && isValue(name)) ? `type ${text}` : text
+}
+
+function isValue(name) {
   const { flags } = checker.getAliasedSymbol(checker.getSymbolAtLocation(name))
   return (flags & SymbolFlags.Value) !== 0
 }
