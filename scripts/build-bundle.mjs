@@ -50,6 +50,8 @@ const COMMON_JS = {
   // For Node.js, a list of the exports would be added, which only an import of the file itself reads.
   platform: 'neutral',
   external: ['node:*', './*.cjs'],
+  // The text of an entry imports modules, and exports an object.
+  logOverride: { 'commonjs-variable-in-esm': 'silent' },
 }
 
 /** What is exported, by the files in `src` that list it. All but the first are entries of the package. */
@@ -95,7 +97,7 @@ chmodSync(join(root, 'dist/cli/main.js'), 0o755)
 
 async function buildForNode() {
   const plan = new Plan(graph, publicNames, chunksOf(graph))
-  for (const chunk of plan.chunks) await buildChunk(plan, chunk, COMMON_JS, commonReference)
+  for (const chunk of plan.chunks) await buildChunk(plan, chunk, COMMON_JS)
   const late = [...publicNames.keys()].filter((name) => plan.isLate(name)).sort()
   await bundleText('late', standInsFor(plan, late), COMMON_JS)
   for (const [name, names] of entries) {
@@ -106,21 +108,28 @@ async function buildForNode() {
 
 async function buildForBundlers() {
   const plan = new Plan(graph, publicNames, fineChunksOf(graph))
-  for (const chunk of plan.chunks) await buildChunk(plan, chunk, ES_MODULES, moduleReference)
+  for (const chunk of plan.chunks) await buildChunk(plan, chunk, ES_MODULES)
   for (const [name, names] of entries)
     writeFileSync(join(root, `dist/esm/${name}.js`), bundlersEntry(plan, names))
 }
 
-function buildChunk(plan, chunk, settings, reference) {
-  const lines = chunk.modules
-    .filter((module) => plan.exportsOf(module) !== undefined)
-    .map((module) => `export { ${aliases(plan.exportsOf(module))} } from './${module}'`)
+function buildChunk(plan, chunk, settings) {
+  const lines = []
+  const names = []
+  for (const module of chunk.modules) {
+    const exported = plan.exportsOf(module) ?? new Map()
+    if (exported.size > 0) lines.push(`import { ${aliases(exported)} } from './${module}'`)
+    names.push(...exported.values())
+  }
   for (const [name, module] of publicNames) {
     if (name in NAMESPACES && plan.chunkOf(module) === chunk && !chunk.isLate) {
-      lines.push(`export * as ${name} from './${module}'`)
+      lines.push(`import * as ${name} from './${module}'`)
+      names.push(name)
     }
   }
-  const plugins = [otherChunks(plan, chunk, reference)]
+  // As a plain object. As exports, each would be a getter that calls another one.
+  lines.push(`${settings.format === 'esm' ? 'export' : 'module.exports ='} { ${names} }`)
+  const plugins = [otherChunks(plan, chunk, settings)]
   return bundleText(chunk.name, lines.join('\n'), { ...settings, plugins })
 }
 
@@ -131,37 +140,41 @@ function bundleText(name, contents, settings) {
   return bundle({ ...settings, stdin, entryNames: `${folder}/${name}` })
 }
 
-/** Modules of other chunks come from those. */
-function otherChunks(plan, chunk, reference) {
+/** Modules of other chunks come from those: each refers to a module with all that this chunk needs of the other one. */
+function otherChunks(plan, chunk, { format }) {
+  const isStandIn = (module) => format === 'cjs' && plan.chunkOf(module).isLate && !chunk.isLate
+  const fileOf = (module) => (isStandIn(module) ? 'late' : plan.chunkOf(module).name)
+  const needed = plan.neededBy(chunk)
   return {
     name: 'other chunks',
     setup({ onResolve, onLoad }) {
       onResolve({ filter: /^\./ }, ({ path, resolveDir, namespace }) => {
         if (namespace === 'chunk') return { path, external: true, sideEffects: false }
         const module = relative(root, join(resolveDir, path)).replaceAll('\\', '/')
-        return plan.chunkOf(module) === chunk ? undefined : { path: module, namespace: 'chunk' }
+        return needed.has(module) ? { path: module, namespace: 'module' } : undefined
       })
-      onLoad({ filter: /.*/, namespace: 'chunk' }, ({ path }) => ({ contents: reference(plan, path, chunk) }))
+      onResolve({ filter: /^chunk:/ }, ({ path }) => ({
+        path: path.slice('chunk:'.length),
+        namespace: 'chunk',
+      }))
+      onLoad({ filter: /.*/, namespace: 'module' }, ({ path }) => {
+        const names = [...needed.get(path)].map(([name, unique]) => `${unique} as ${name}`)
+        return { contents: `export { ${names} } from 'chunk:${fileOf(path)}'` }
+      })
+      onLoad({ filter: /.*/, namespace: 'chunk' }, ({ path }) => {
+        const modules = [...needed.keys()].filter((module) => fileOf(module) === path)
+        const names = modules.flatMap((module) => [...needed.get(module).values()])
+        return {
+          contents: format === 'cjs' ? requireText(path, names) : `export { ${names} } from './${path}.js'`,
+        }
+      })
     },
   }
 }
 
-/** The text of a module with the exports of one that is in another chunk, or with the stand-ins for them. */
-function commonReference(plan, module, from) {
-  const chunk = plan.chunkOf(module)
-  const isStandIn = chunk.isLate && !from.isLate
-  const names = [...plan.exportsOf(module)].filter(
-    ([name]) => !isStandIn || module === HTTP2 || publicNames.get(name) === module,
-  )
-  // In variables of the chunk: a member of what `require` returns would be looked up each time.
-  const variables = names.map(([name, unique]) => `${unique}: ${name}`)
-  return `const { ${variables} } = require('./${isStandIn ? 'late' : chunk.name}.cjs')
-export { ${names.map(([name]) => name)} }`
-}
-
-function moduleReference(plan, module) {
-  const names = [...plan.exportsOf(module)].map(([name, unique]) => `${unique} as ${name}`)
-  return `export { ${names} } from './${plan.chunkOf(module).name}.js'`
+/** In variables of the chunk: a member of what `require` returns would be looked up each time. */
+function requireText(file, names) {
+  return `const { ${names} } = require('./${file}.cjs')\nexport { ${names} }`
 }
 
 /** The text of the module with the stand-ins. */
@@ -185,15 +198,15 @@ function standInsFor(plan, names) {
     const { chunk, exported } = plan.place(module, name)
     return `${variables.get(chunk)}.${exported}`
   }
-  for (const name of names) {
-    const members = name in NAMESPACES ? [...membersOf(graph, name)] : []
-    const value =
-      members.length > 0
-        ? `{ ${members.map(([member, module]) => `${member}: ${reference(member, module)}`)} }`
-        : reference(name, publicNames.get(name))
-    lines.push(`export const ${name} = ${value}`)
-  }
-  lines.push(`export const Http2Connection = ${reference('Http2Connection', HTTP2)}`)
+  const values = names.map((name) => {
+    if (!(name in NAMESPACES)) return `${name}: ${reference(name, publicNames.get(name))}`
+    const members = [...membersOf(graph, name)].map(
+      ([member, module]) => `${member}: ${reference(member, module)}`,
+    )
+    return `${name}: { ${members} }`
+  })
+  values.push(`Http2Connection: ${reference('Http2Connection', HTTP2)}`)
+  lines.push(`module.exports = { ${values} }`)
   return lines.join('\n')
 }
 

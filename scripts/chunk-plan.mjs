@@ -23,13 +23,27 @@ export class Plan {
     for (const name of Object.keys(NAMESPACES)) {
       for (const [member, module] of membersOf(graph, name)) want(module, [member])
     }
-    for (const module of this.#chunkOf.keys()) {
-      for (const [imported, names] of graph.get(module).taken) {
-        if (this.#chunkOf.get(imported) === this.#chunkOf.get(module)) continue
-        want(imported, names ?? graph.get(imported).exports)
-      }
+    for (const chunk of chunks) {
+      for (const [module, names] of this.#takenBy(chunk)) want(module, names)
     }
     for (const { modules } of chunks) this.#name(modules, wanted)
+  }
+
+  /** The modules of other chunks that a chunk imports, each with the names that it takes. */
+  #takenBy(chunk) {
+    const imports = chunk.modules.flatMap((module) => [...this.#graph.get(module).taken])
+    const others = imports.filter(([module]) => this.#chunkOf.get(module) !== chunk)
+    return others.map(([module, names]) => [module, names ?? this.#graph.get(module).exports])
+  }
+
+  /** The same by module, with the name of each in its chunk. */
+  neededBy(chunk) {
+    const needed = new Map()
+    for (const [module, names] of this.#takenBy(chunk)) {
+      if (!needed.has(module)) needed.set(module, new Map())
+      for (const name of names) needed.get(module).set(name, this.#exports.get(module).get(name))
+    }
+    return needed
   }
 
   /** What the package exports keeps its name. */
