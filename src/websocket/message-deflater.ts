@@ -21,15 +21,11 @@ const SMALLEST_WINDOW = 9
 /** After a message that did not get smaller, up to this many are sent without trying. */
 const MAX_REST = 64
 
-/** Null if the message did not get smaller and is sent as it is. */
-export type Deflated = { readonly parts: readonly Buffer[]; readonly length: number } | null
-
 export class MessageDeflater {
   readonly #windowBits: number
   readonly #keepsContext: boolean
   #stream: DeflateRaw | null = null
   #parts: Buffer[] = []
-  #length = 0
   /** Messages that are still to be sent without trying. */
   #resting = 0
   #nextRest = 1
@@ -47,12 +43,11 @@ export class MessageDeflater {
     return false
   }
 
-  /** Must not be called again before `done`. */
-  deflate(bytes: Uint8Array, done: (error: Error | null, deflated: Deflated) => void): void {
+  /** Must not be called again before `done`, which gets null for a message that did not get smaller. */
+  deflate(bytes: Uint8Array, done: (error: Error | null, deflated: Buffer | null) => void): void {
     this.#stream ??= this.#open()
     const stream = this.#stream
     this.#parts = []
-    this.#length = 0
     const onError = (error: Error): void => {
       this.close()
       done(error, null)
@@ -71,9 +66,9 @@ export class MessageDeflater {
     stream?.on('error', () => {}).destroy()
   }
 
-  #result(stream: DeflateRaw, size: number): Deflated {
-    const length = this.#length - TAIL_LENGTH
-    const smaller = length < size
+  #result(stream: DeflateRaw, size: number): Buffer | null {
+    const deflated = Buffer.concat(this.#parts).subarray(0, -TAIL_LENGTH)
+    const smaller = deflated.length < size
     // A message that is sent uncompressed does not enter the peer's window, so it must not stay in ours.
     if (!smaller || !this.#keepsContext) stream.reset()
     if (!smaller) {
@@ -82,7 +77,7 @@ export class MessageDeflater {
       return null
     }
     this.#nextRest = 1
-    return { parts: withoutTail(this.#parts), length }
+    return deflated
   }
 
   #open(): DeflateRaw {
@@ -90,22 +85,7 @@ export class MessageDeflater {
     const stream = createDeflateRaw(
       coverPollution({ windowBits: this.#windowBits, flush: constants.Z_SYNC_FLUSH }),
     )
-    stream.on('data', (chunk: Buffer) => {
-      this.#parts.push(chunk)
-      this.#length += chunk.length
-    })
+    stream.on('data', (chunk: Buffer) => void this.#parts.push(chunk))
     return stream
   }
-}
-
-/** The tail may be spread over the last two parts. */
-function withoutTail(parts: readonly Buffer[]): Buffer[] {
-  let excess = TAIL_LENGTH
-  const kept = [...parts]
-  while (excess > 0) {
-    const part = kept.pop()!
-    if (part.length > excess) kept.push(part.subarray(0, part.length - excess))
-    excess -= part.length
-  }
-  return kept
 }

@@ -153,11 +153,8 @@ export class Sender {
         return
       }
       this.#waiting = false
-      const key = nextMaskKey()
-      const frame =
-        deflated === null
-          ? encodeFrame(opcode, false, [bytes], size, key)
-          : encodeFrame(opcode, true, deflated.parts, deflated.length, key)
+      const payload = deflated ?? bytes
+      const frame = encodeFrame(opcode, deflated !== null, [payload], payload.length, nextMaskKey())
       this.#write(frame, size, written)
       this.#runQueue()
     })

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { describe, it } from 'node:test'
-import type { Deflated, MessageDeflater } from '../../src/websocket/message-deflater.ts'
+import type { MessageDeflater } from '../../src/websocket/message-deflater.ts'
 import { Sender } from '../../src/websocket/sender.ts'
 import { turns } from '../support/fake-clock.ts'
 
-type Done = (error: Error | null, deflated: Deflated) => void
+type Done = (error: Error | null, deflated: Buffer | null) => void
 
 function setUp(): {
   sender: Sender
