@@ -38,15 +38,16 @@ export interface PipelineHandlerData<TOpaque = null> extends ResponseHead<TOpaqu
   body: Readable
 }
 
+interface PipelineHandling<TOpaque> {
+  handle(data: PipelineHandlerData<TOpaque>): NodeJS.ReadableStream
+}
+
 /**
  * Synchronously returns the stream whose data the Duplex yields. The type is taken from a method, so that its
  * parameter is compared in both directions: in undici's types the body is more than a Readable.
  */
 // biome-ignore lint/complexity/noBannedTypes: it adds nothing that could be called
-export type PipelineHandlerFunction<TOpaque = null> = Function &
-  {
-    handle(data: PipelineHandlerData<TOpaque>): NodeJS.ReadableStream
-  }['handle']
+export type PipelineHandlerFunction<TOpaque = null> = PipelineHandling<TOpaque>['handle'] & Function
 
 /** The request body: takes one write of the Duplex at a time. */
 class RequestSide extends Readable {

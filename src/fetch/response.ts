@@ -48,7 +48,6 @@ function madeHere(changes: Partial<ResponseRecord>): ResponseRecord {
 /** Passed to the constructor only from within this package. */
 const INTERNAL = Symbol('internal')
 
-/** Creates a response from its record. */
 export let makeResponse: (record: ResponseRecord) => Response
 
 /** Throws for an object of another class. */

@@ -56,7 +56,7 @@ export function collectStream(stream: ReadableStream, take: (chunk: Buffer) => v
   })
 }
 
-/** A stream of the same chunks, converted. Locks the given stream. */
+/** A stream of the same chunks, or of what `convert` makes of them. Locks the given stream. */
 export function proxyOf<T>(
   stream: ReadableStream<T>,
   convert: (chunk: T) => unknown = (chunk) => chunk,
@@ -64,6 +64,7 @@ export function proxyOf<T>(
   const reader = stream.getReader()
   return makeStream({
     start(controller: ReadableStreamDefaultController) {
+      // At once, even if nobody reads.
       reader.closed.catch((error) => controller.error(error))
     },
     async pull(controller: ReadableStreamDefaultController) {
@@ -72,6 +73,7 @@ export function proxyOf<T>(
         if (done) controller.close()
         else controller.enqueue(convert(value))
       } catch (error) {
+        // `convert` threw it, and nothing more is read.
         reader.cancel(error).catch(ignoreError)
         throw error
       }
