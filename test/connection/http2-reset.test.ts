@@ -87,6 +87,21 @@ describe('RST_STREAM from the server', () => {
     })
   }
 
+  test('NO_ERROR, then the answer to a PING that was never sent: it explains nothing', async (t) => {
+    const { server, client } = await startH2Pair(t)
+    const handler = send(client)
+    const peer = await server.accept()
+    peer.answersPings = false
+    peer.reset((await peer.request()).id, NO_ERROR)
+    await peer.frame(PING)
+    peer.pong(Buffer.alloc(8, 0xff)).pong(Buffer.from([0, 0, 0, 1, 0, 0, 0, 1]))
+    await peer.settled()
+    assert.deepEqual(handler.errors, [])
+    peer.end()
+    await handler.settled
+    assert.match(handler.error!.message, /^other side closed/)
+  })
+
   test('REFUSED_STREAM within the body is an error like any other: it was processed', async (t) => {
     const { server, client } = await startH2Pair(t)
     const handler = send(client)

@@ -77,9 +77,10 @@ export class Http2Liveness extends ConnectionPart<Http2Host> implements Deadline
     return this.#pingsSent
   }
 
-  /** Returns which PING was answered; those before it have been as well. */
+  /** Returns which PING was answered; those before it have been as well. 0 for one that was never sent. */
   onPong(opaque: Uint8Array): number {
-    const answered = Buffer.from(opaque).readUInt32BE(4)
+    const answered = Number(Buffer.from(opaque).readBigUInt64BE())
+    if (answered > this.#pingsSent) return 0
     if (answered === this.#pingsSent) this.#measure()
     return answered
   }
