@@ -16,37 +16,21 @@ export function lateExports(
   load: () => Loaded,
   objects: readonly string[] = [],
 ): Record<string, unknown> {
-  const part = new LatePart(load)
-  return Object.fromEntries(names.map((name) => [name, part.add(name, objects.includes(name))]))
-}
-
-class LatePart {
-  readonly #load: () => Loaded
-  readonly #members: LateMember[] = []
-  #isLoaded = false
-
-  constructor(load: () => Loaded) {
-    this.#load = load
-  }
-
-  add(name: string, isObject: boolean): unknown {
-    const member = new LateMember(name, isObject, () => this.#ensure())
-    this.#members.push(member)
-    return member.proxy
-  }
-
-  #ensure(): void {
-    if (this.#isLoaded) return
-    const loaded = this.#load()
-    this.#isLoaded = true
-    for (const member of this.#members) member.become(loaded[member.name] as object)
+  let isLoaded = false
+  const members = names.map((name) => new LateMember(name, objects.includes(name), ensure))
+  function ensure(): void {
+    if (isLoaded) return
+    const loaded = load()
+    isLoaded = true
+    for (const member of members) member.become(loaded[member.name] as object)
     // A class of the part that extends another one shows that, not the class behind it.
-    const proxies = new Map(this.#members.map(({ real, proxy }) => [real, proxy]))
-    for (const { real, target } of this.#members) {
+    const proxies = new Map(members.map(({ real, proxy }) => [real, proxy]))
+    for (const { real, target } of members) {
       const parent = Object.getPrototypeOf(real)
       Object.setPrototypeOf(target, proxies.get(parent) ?? parent)
     }
   }
+  return Object.fromEntries(members.map(({ name, proxy }) => [name, proxy]))
 }
 
 class LateMember {
