@@ -68,7 +68,7 @@ export class Exchange extends RelayedRequest implements UnderWay {
   #facts: RelayedFacts = NO_FACTS
   /** Otherwise a 304 answers a condition of the caller. */
   #isConditional = false
-  /** Before the first request. */
+  /** When the first request was made. */
   readonly #askedAt: number = Date.now()
   /** Of the last request, if redirects were followed. */
   #requestTime: number = this.#askedAt
@@ -79,11 +79,8 @@ export class Exchange extends RelayedRequest implements UnderWay {
 
   /** @param adopted Those who wait for the response, of a request that is sent again. */
   constructor(host: CacheHost, downstream: Downstream, plan: Plan, adopted: Followers | null = null) {
-    super(
-      { opts: plan.view.opts, handler: downstream.handler, dispatch: host.below.dispatch },
-      undefined,
-      downstream,
-    )
+    const call = { opts: plan.view.opts, handler: downstream.handler, dispatch: host.below.dispatch }
+    super(call, undefined, downstream)
     this.view = plan.view
     this.#host = host
     this.#plan = plan
@@ -173,7 +170,7 @@ export class Exchange extends RelayedRequest implements UnderWay {
     }
   }
 
-  /** Nobody gets the body of the response; null if it has none. */
+  /** Nobody gets the body of the response with these headers; null if it has none. */
   #discard(headers: HeaderObject | null): void {
     this.#discarded = new DiscardedBody(() => this.attempt.abort())
     this.#discarded.begin(headers, headers !== null)
@@ -311,12 +308,8 @@ export class Exchange extends RelayedRequest implements UnderWay {
     const shown = { ...head, headers }
     if (stored && shared && announcedLength(value as CacheValue) !== null && method !== 'HEAD') {
       this.#mode = 'sharing'
-      const body = this.#storing!.read()
-      this.#followers!.share(this.downstream, shown, {
-        value: value as CacheValue,
-        body,
-        facts: this.#facts,
-      })
+      const arriving = { value: value as CacheValue, body: this.#storing!.read(), facts: this.#facts }
+      this.#followers!.share(this.downstream, shown, arriving)
       return
     }
     this.#mode = 'passing'

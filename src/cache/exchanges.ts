@@ -6,16 +6,15 @@ import { RecentKeys } from '../relay/recent-keys.ts'
 import type { RequestKey, RequestView } from '../relay/request-view.ts'
 import { urlOf } from './store/store-arguments.ts'
 
-/** How long all requests for a URL are sent after a response was of use to one caller alone. */
+/** How long no request for a URL waits for another one, after a response that could not be shared. */
 const APART_MS = 60_000
 
-/** They ask for something that the response to another request is not. */
+/** With one of these fields, the response to another request may not be the answer. */
 const OWN_ANSWER: readonly string[] =
   'authorization range if-match if-none-match if-modified-since if-unmodified-since cache-control pragma'.split(
     ' ',
   )
 
-/** A request that is under way. */
 export interface UnderWay {
   readonly view: RequestView
   /** False if its response will not answer this request. */

@@ -80,7 +80,7 @@ export class CacheLayer implements CacheHost {
     return this.#lookUp(asked, method === 'HEAD' ? { ...view.key, method: 'GET' } : view.key)
   }
 
-  /** Null if the cache has no part in it: no origin, or not one of those that it is for. */
+  /** Null if the cache does not handle the request: it has no origin, or one that is not listed. */
   #originOf(opts: DispatchOptions): string | null {
     if (this.below.origin === null) return null
     const origin = originOf(opts, this.below.origin)

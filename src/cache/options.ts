@@ -29,7 +29,7 @@ export interface CacheOptions {
   store?: CacheStore | undefined
   /** The methods whose responses are stored. Default: GET. */
   methods?: readonly CacheMethods[] | undefined
-  /** Milliseconds that a response is fresh that does not say so itself. Default: it is not stored. */
+  /** Milliseconds for which a response without a lifetime is fresh. Default: it is not stored. */
   cacheByDefault?: number | undefined
   /** A shared cache serves several users, a private one serves one. Default: shared. */
   type?: CacheType | undefined

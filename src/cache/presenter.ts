@@ -1,4 +1,4 @@
-/** Makes responses of stored ones: the head that this caller gets, and the reader of the body. */
+/** Makes responses from stored ones: the head that this caller gets, and the reader of the body. */
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { BodyReader } from '../relay/body-log.ts'
 import type { Downstream } from '../relay/downstream.ts'

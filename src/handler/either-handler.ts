@@ -1,18 +1,13 @@
 /**
- * The handler that a dispatch function gets which is not ours: an interceptor of the user's, or the
- * dispatcher of another library. It answers to both generations, and fails the request if the function
- * returns a promise that rejects: nobody else would see that, the request would never settle, and the process
- * would end.
+ * The handler for a dispatch function that is not ours: an interceptor of the user's, or the dispatcher of
+ * another library. It has the methods of both generations, and fails the request if the function returns a
+ * promise that rejects: otherwise the request would never settle, and the rejection would end the process.
  */
 
 import { throwLater } from '../base/loop/throw-later.ts'
 import { isKind } from '../base/object/kind.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
-import type {
-  DispatchController,
-  DispatchHandler,
-  LegacyDispatchHandler,
-} from '../request/dispatch-handler.ts'
+import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { type Dispatching, type HeldRequests, type Refusable, whenRefused } from '../request/dispatching.ts'
 import { toDispatchHandler } from './legacy-handler.ts'
@@ -29,14 +24,14 @@ const NEWER_METHODS = (
 type Call = (...args: never[]) => unknown
 
 /**
- * Stands before a handler. It has the methods that this one has, because dispatchers check and count on them;
- * as its own, because interceptors write `{ ...handler, onResponseStart() {} }`.
+ * Stands before a handler. It has the methods that this one has, because dispatchers look for them; as own
+ * properties, because interceptors write `{ ...handler, onResponseStart() {} }`.
  */
 class EitherHandler {
   readonly #inner: DispatchHandler
-  /** Of the attempt that waits or runs. */
+  /** Ends the attempt that waits or runs. */
   #request: Abortable | null = null
-  /** `refused`: what still comes for the request concerns nobody. */
+  /** `refused`: what still comes for the request is ignored. */
   #state: 'open' | 'settled' | { readonly refused: unknown } = 'open'
 
   constructor(inner: DispatchHandler) {
@@ -86,7 +81,7 @@ interface RefusableHandler extends DispatchHandler {
 export function refusing(handler: RefusableHandler, opts: DispatchOptions): Refusable {
   return {
     refuse(error) {
-      // That one looks first whether there is anything to refuse.
+      // An `EitherHandler` looks first whether there is anything to refuse.
       if (!(handler instanceof EitherHandler)) destroyBodyOf(opts, error)
       try {
         if (typeof handler.refuse === 'function') handler.refuse(error, opts)
@@ -98,13 +93,16 @@ export function refusing(handler: RefusableHandler, opts: DispatchOptions): Refu
   }
 }
 
-/** `dispatch()` of code that is not ours. What it throws comes out. */
-export function dispatchForeign(
+/** `held`: where the request is listed until a function that returns a promise has answered. */
+type DispatchTo = (
   dispatcher: Dispatching,
   opts: DispatchOptions,
-  handler: DispatchHandler | LegacyDispatchHandler,
+  handler: DispatchHandler,
   held?: HeldRequests,
-): boolean {
+) => boolean
+
+/** `dispatch()` of code that is not ours. What it throws comes out. */
+export const dispatchForeign: DispatchTo = (dispatcher, opts, handler, held) => {
   const newer = toDispatchHandler(handler)
   // What has no such method is no handler, and dispatchers refuse it.
   if (typeof (newer as DispatchHandler | null | undefined)?.onRequestStart !== 'function') {
@@ -114,26 +112,16 @@ export function dispatchForeign(
 }
 
 /** `dispatch()` of a dispatcher of ours, which somebody may have replaced by an asynchronous function. */
-function dispatchOwn(
-  dispatcher: Dispatching,
-  opts: DispatchOptions,
-  handler: DispatchHandler,
-  held?: HeldRequests,
-): boolean {
+const dispatchOwn: DispatchTo = (dispatcher, opts, handler, held) => {
   const accepted = dispatcher.dispatch(opts, handler)
   return typeof accepted === 'boolean' ? accepted : whenRefused(accepted, refusing(handler, opts), held)
 }
 
 /** How to call `dispatch()` of a dispatcher that the caller has chosen. */
-export function dispatchFor(dispatcher: Dispatching): typeof dispatchOwn {
+export function dispatchFor(dispatcher: Dispatching): DispatchTo {
   return isKind(dispatcher.constructor) ? dispatchOwn : dispatchForeign
 }
 
 /** `dispatch()` of such a dispatcher. */
-export function dispatchOn(
-  dispatcher: Dispatching,
-  opts: DispatchOptions,
-  handler: DispatchHandler,
-): boolean {
-  return dispatchFor(dispatcher)(dispatcher, opts, handler)
-}
+export const dispatchOn: DispatchTo = (dispatcher, opts, handler, held) =>
+  dispatchFor(dispatcher)(dispatcher, opts, handler, held)

@@ -20,7 +20,7 @@ export abstract class ForwardingHandler extends WrappingHandler {
   }
 
   get onBodySent(): BodySentHook {
-    // Absent is what undefined means here; the type of an optional method does not allow a getter to say so.
+    // Undefined means absent here, which the type of an optional method does not let a getter say.
     return (innerOf(this).onBodySent === undefined ? undefined : this.#onBodySent) as BodySentHook
   }
 

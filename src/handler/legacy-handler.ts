@@ -21,8 +21,8 @@ const LEGACY_METHODS = ['onConnect', 'onHeaders', 'onData', 'onComplete', 'onUpg
 
 /**
  * A handler with `onRequestStart` is a new one whatever else it has. `onRequestUpgrade` alone decides
- * nothing: handlers of Node 24 have it beside the old methods. A handler with no method of either kind is not
- * called old, so that its author gets an error about the method that is missing.
+ * nothing: handlers of Node 24 have it beside the old methods. A handler with no method of either kind counts
+ * as a new one, so that its author gets an error about the method that is missing.
  */
 export function isLegacyHandler(handler: unknown): handler is LegacyDispatchHandler {
   if (typeof handler !== 'object' || handler === null) return false

@@ -45,7 +45,7 @@ class OlderController implements DispatchController {
   }
 }
 
-/** Kept aside: a handler without older callers has no field for it. */
+/** Not a field: most handlers have no older callers. */
 const controllers = new WeakMap<DispatchHandler, OlderController>()
 
 function begin(handler: DispatchHandler, abort?: (reason?: unknown) => void): OlderController {

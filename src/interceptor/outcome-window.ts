@@ -9,7 +9,7 @@ export class OutcomeWindow {
   readonly #sliceLength: number
   /** Total and marked events of each slice, by turns. */
   readonly #counts = new Float64Array(2 * SLICES)
-  /** Number of the newest slice since the beginning of the clock. */
+  /** The number of the newest slice, counted from the start of the clock. */
   #newest = 0
 
   constructor(milliseconds: number) {

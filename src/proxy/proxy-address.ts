@@ -7,7 +7,7 @@ import { decodeUserInfo, isSocks5Protocol, readSocks5Address, type Socks5Address
 
 export interface HttpProxyAddress {
   readonly origin: Origin
-  /** For errors and people. */
+  /** For errors and logs. */
   readonly uri: string
   /** The value of `proxy-authorization` for the user info of the URL; null without. */
   readonly authorization: string | null

@@ -8,7 +8,7 @@ import { MAX_FIELD_LENGTH } from '../protocol/socks5/constants.ts'
 import type { Credentials } from '../protocol/socks5/messages.ts'
 
 export interface Socks5Address {
-  /** For errors and people. */
+  /** For errors and logs. */
   readonly uri: string
   /** Without brackets. */
   readonly hostname: string

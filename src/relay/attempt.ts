@@ -12,7 +12,7 @@ import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { whenRefused } from '../request/dispatching.ts'
-import { NO_FACTS, type ResponseFacts, responseFacts } from './response-facts.ts'
+import { type ResponseFacts, responseFacts } from './response-facts.ts'
 import type { Head, ResponseSource } from './response-source.ts'
 
 type AbortFunction = (reason?: unknown) => void
@@ -44,7 +44,7 @@ export interface AttemptOwner {
 export interface AttemptProgress {
   /** A dispatcher makes a function for each request that can be given up while it waits. */
   readonly wantsQueued: boolean
-  /** A dispatcher makes bytes of a string for whoever wants them. */
+  /** A dispatcher converts a body that is a string to bytes for this. */
   readonly wantsBodySent: boolean
   announce(): void
   bodySent(chunk: string | Uint8Array): void
@@ -52,8 +52,7 @@ export interface AttemptProgress {
 }
 
 /**
- * `responding`: the final head has come. `aborting`: what still comes is only how the dispatcher names the
- * end.
+ * `responding`: the final head has come. `aborting`: nothing but the error of the dispatcher can still come.
  */
 type State = 'waiting' | 'responding' | 'aborting' | 'over'
 
@@ -91,7 +90,7 @@ export class Attempt implements DispatchHandler, ResponseSource {
 
   /** What the layers below say about its response. */
   get facts(): ResponseFacts {
-    return this.controller === null ? NO_FACTS : responseFacts(this.controller)
+    return responseFacts(this.controller)
   }
 
   /** Throws what the dispatcher throws, and is over then. */
@@ -144,7 +143,7 @@ export class Attempt implements DispatchHandler, ResponseSource {
   }
 
   #onQueued(abort: AbortFunction): void {
-    // A layer below may send it again: the controller of the time before has no effect any more.
+    // A layer below may send it again: the earlier controller has no effect any more.
     this.controller = null
     this.#abortQueued = abort
     if (this.#isOpen) this.#progress?.announce()
@@ -162,7 +161,7 @@ export class Attempt implements DispatchHandler, ResponseSource {
   }
 
   get onBodySent(): BodySentHook {
-    // Absent is what undefined means here; the type of an optional method does not allow a getter to say so.
+    // Undefined means absent here, which the type of an optional method does not let a getter say.
     return (this.#progress?.wantsBodySent === true ? this.#onBodySent : undefined) as BodySentHook
   }
 

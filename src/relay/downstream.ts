@@ -12,7 +12,7 @@ import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler, HookArguments } from '../request/dispatch-handler.ts'
 import type { RawFields } from '../request/received-fields.ts'
 import type { AttemptProgress } from './attempt.ts'
-import { NO_FACTS, type ResponseFacts, responseFacts, stateFacts } from './response-facts.ts'
+import { type ResponseFacts, responseFacts, stateFacts } from './response-facts.ts'
 import type { Head, Received, ResponseSource } from './response-source.ts'
 
 /** `settled`: the handler had its final call. */
@@ -20,16 +20,16 @@ type State = 'waiting' | 'started' | 'responding' | 'settled'
 
 export class Downstream implements DispatchController, AttemptProgress {
   readonly handler: DispatchHandler
-  /** Whoever aborts or resumes may do so anywhere; what follows belongs to the call. */
+  /** An abort or a resume may come from any async context; what it causes runs in that of the call. */
   readonly #context: CallContext | null = captureContext()
-  /** Whether others cause its calls, such as those that share the response. */
+  /** Other requests cause its calls, such as those that share the response. */
   readonly #isShared: boolean
   #source: ResponseSource | null = null
   #state: State = 'waiting'
   /** Beside the state: a request that has started may wait again. */
   #announced = false
   #abortion: { readonly reason: unknown } | null = null
-  /** Beside the state: the dispatcher fails the attempt with what the handler threw, and the final call follows. */
+  /** Beside the state: the final call follows when the dispatcher has failed the attempt. */
   #hasThrown = false
   /** What the handler wants, and what the source was told: they differ while a call of the handler runs. */
   #paused = false
@@ -72,7 +72,7 @@ export class Downstream implements DispatchController, AttemptProgress {
   }
 
   get reason(): Error | null {
-    // A caller may abort with anything; what reads it is mostly written for an error.
+    // A caller may abort with any value, but most code that reads it expects an error.
     return (this.#abortion?.reason ?? null) as Error | null
   }
 
@@ -177,7 +177,7 @@ export class Downstream implements DispatchController, AttemptProgress {
   /**
    * An informational head, or the final one. What becomes of a second final head is the handler's decision.
    */
-  head(head: Head, received: Received | null, facts: ResponseFacts = factsOf(received)): void {
+  head(head: Head, received: Received | null, facts: ResponseFacts = responseFacts(received)): void {
     if (this.settled) return
     const { statusCode, headers, statusText } = head
     this.#received = received
@@ -219,7 +219,7 @@ export class Downstream implements DispatchController, AttemptProgress {
     { statusCode, headers }: Head,
     socket: Duplex,
     received: Received | null,
-    facts: ResponseFacts = factsOf(received),
+    facts: ResponseFacts = responseFacts(received),
   ): void {
     if (this.settled || this.handler.onRequestUpgrade === undefined) {
       socket.destroy()
@@ -319,8 +319,4 @@ export class Downstream implements DispatchController, AttemptProgress {
     }
     answer.then(undefined, (error: Error) => this.contain(() => fail(error)))
   }
-}
-
-function factsOf(received: Received | null): ResponseFacts {
-  return received === null ? NO_FACTS : responseFacts(received)
 }

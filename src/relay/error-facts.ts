@@ -56,7 +56,7 @@ export const ERROR_FACTS: ReadonlyMap<string, ErrorFacts> = new Map(
 
 /** Families of codes that are too many to name: the parser's, the runtime's HTTP/2 codes, the decoders'. */
 const OF_THE_ORIGIN = /^(?:HPE_|ERR_HTTP2_|Z_|ZSTD_|ERR__ERROR_)/
-/** A body of the caller that failed, or a wrong argument of its. */
+/** A body of the caller that failed, or a wrong argument. */
 const OF_THE_CALLER = /^ERR_(?:INVALID_|STREAM_|MISSING_|OUT_OF_RANGE)/
 
 /**

@@ -18,7 +18,7 @@ export class OwnReceived implements Received {
 
   /**
    * @param of What knows how the response came.
-   * @param raw Has the fields as received: those that are in `headers` are the caller's.
+   * @param raw Has the fields as received. The caller gets those that are in `headers`.
    */
   constructor(headers: HeaderObject, of: Facts, raw: Received | null) {
     this.#of = of

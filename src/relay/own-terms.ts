@@ -29,7 +29,7 @@ export class OwnTerms {
     return terms
   }
 
-  /** JSON: no text looks like two. Nothing has checked the value so far. */
+  /** JSON, so that no text looks like two values. Nothing has checked the value so far. */
   #textOf(value: unknown, depth = 0): string {
     if (typeof value === 'string') return JSON.stringify(value)
     if ((typeof value !== 'object' || value === null) && typeof value !== 'function') return String(value)

@@ -16,7 +16,7 @@ import type { Head, ResponseSource } from './response-source.ts'
 export interface Call {
   readonly opts: DispatchOptions
   readonly handler: DispatchHandler
-  /** Sends it on; null for an owner that has several. */
+  /** Sends it on; null for an owner that has several dispatchers. */
   readonly dispatch: Send | null
   /** Where requests are listed that wait here, for the end of their dispatcher. */
   readonly held?: HeldRequests | undefined

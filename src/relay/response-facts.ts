@@ -56,9 +56,9 @@ const NOT_REDIRECTED: ResponseFacts = { ...NO_FACTS, followed: NONE_FOLLOWED }
  */
 type Bearer = { [FACTS]?: ResponseFacts | undefined }
 
-/** The facts about the response that comes with this controller. */
-export function responseFacts(controller: object): ResponseFacts {
-  return (controller as Bearer)[FACTS] ?? NO_FACTS
+/** The facts about the response that comes with this controller, if there is one. */
+export function responseFacts(controller: object | null): ResponseFacts {
+  return (controller as Bearer | null)?.[FACTS] ?? NO_FACTS
 }
 
 /** Replaces what was said about an earlier response of the same controller. */

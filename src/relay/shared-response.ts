@@ -15,7 +15,7 @@ import type { Head } from './response-source.ts'
 export interface SharedOwner {
   /** A caller has paused or goes on, or one that did not read has gone. */
   onFlow(): void
-  /** The last caller has gone before it had all. */
+  /** The last caller has gone before it had the whole response. */
   onUnwanted(reason: unknown): void
 }
 
@@ -24,7 +24,7 @@ export class Sharer<T> extends BodyDelivery {
   readonly request: T
   readonly #shared: SharedResponse<T>
   #reader: LogReader | null = null
-  /** Of one response, however often it is shown. */
+  /** It has got the final head. */
   #hasHead = false
 
   constructor(downstream: Downstream, request: T, shared: SharedResponse<T>) {
@@ -91,7 +91,7 @@ export class SharedResponse<T> {
     this.owner = owner
   }
 
-  /** Those that have not got all. The list is theirs who ask: calls of handlers change this one. */
+  /** Those that do not have the whole response yet. A copy: calls of handlers change the list. */
   get callers(): Sharer<T>[] {
     return [...this.#callers]
   }
@@ -114,7 +114,7 @@ export class SharedResponse<T> {
     return taken
   }
 
-  /** The caller has all. */
+  /** The caller has the whole response. Returns whether it was there. */
   drop(caller: Sharer<T>): boolean {
     const index = this.#callers.indexOf(caller)
     if (index !== -1) this.#callers.splice(index, 1)

@@ -19,7 +19,7 @@ type Timer = ReturnType<typeof setTimeout>
 const runtimeSetTimeout = globalThis.setTimeout
 
 /** The runtime turns a longer delay into 1 ms. */
-const LONGEST_DELAY = 2 ** 31 - 1
+export const LONGEST_DELAY: number = 2 ** 31 - 1
 
 /** An interface instead of a closure for each deadline: a connection or request has several. */
 export interface DeadlineOwner {

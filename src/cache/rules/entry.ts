@@ -1,5 +1,5 @@
 /**
- * Makes stored responses of received ones, and brings stored ones up to date (RFC 9111 §3.1, §3.2, §4.3.4).
+ * Makes stored responses from received ones, and brings stored ones up to date (RFC 9111 §3.1, §3.2, §4.3.4).
  */
 
 import { setOwn } from '../../base/object/own-record.ts'

@@ -1,4 +1,4 @@
-/** Drops what an unsafe request has made wrong (RFC 9111 §4.4). */
+/** Which stored responses an unsafe request invalidates (RFC 9111 §4.4). */
 import { fieldLines } from '../../relay/fields.ts'
 import type { RequestKey } from '../../relay/request-view.ts'
 import type { Head } from '../../relay/response-source.ts'
@@ -13,7 +13,7 @@ export const SAFE_METHODS: ReadonlySet<string> = new Set(
 export type OriginHead = Pick<Head, 'statusCode' | 'headers'>
 
 /**
- * The paths of the request's own origin that a response to an unsafe method makes wrong. `requested` are the
+ * The paths of the request's own origin that a response to an unsafe method invalidates. `requested` are the
  * URLs of all requests, if redirects were followed: a redirect is not an error, and names a URL that was
  * changed. `response` is the last one; null if there was none.
  */

@@ -7,7 +7,7 @@ import type { CacheValue } from '../store/cache-store.ts'
 import { dateField } from './date-field.ts'
 import { isWeak, listsTag } from './validators.ts'
 
-/** The part of a body that a response has: from `start`, up to `end` without it. */
+/** The part of a body that a response has: from `start` up to the byte before `end`. */
 export interface ByteRange {
   readonly start: number
   readonly end: number
@@ -65,7 +65,7 @@ function partOf(text: string, length: number): Presentation {
   return { kind: 'part', range: { start, end: Math.min(length, last + 1) }, length }
 }
 
-/** The head of a response that is not the stored one as it is. */
+/** The head that the caller gets. */
 export function presentedHead(entry: CacheValue, presentation: Presentation): Head {
   const { statusCode, statusMessage: statusText } = entry
   switch (presentation.kind) {

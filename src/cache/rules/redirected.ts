@@ -1,7 +1,7 @@
 /**
  * Responses that came after redirects, where `redirect` is nearer to the origin than the cache. They belong
- * to another URL than the one asked for, and are stored under it only if every redirect would be
- * reused as well.
+ * to another URL than the one asked for, and are stored under that one only if every redirect would be reused
+ * as well.
  */
 
 import { hasAny } from '../../relay/fields.ts'

@@ -89,7 +89,7 @@ function mayHaveLifetime(facts: ResponseFacts, rules: CacheSettings): boolean {
   )
 }
 
-/** Whether a response replaces the stored one, even if it is not stored: not an error of the moment. */
+/** Whether a response replaces the stored one even if it is not stored itself: a passing error does not. */
 export function replaces(statusCode: number): boolean {
   return statusCode < 400 || statusCode === 404 || statusCode === 410
 }

@@ -2,7 +2,7 @@
 import { Buffer } from 'node:buffer'
 import { loadZlib } from '../../base/node/lazy-modules.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { fieldLines, fieldText } from '../../relay/fields.ts'
+import { fieldText, hasField } from '../../relay/fields.ts'
 
 /** Not in the types of the oldest supported runtime. */
 interface Zstd {
@@ -20,10 +20,8 @@ type Packed = { readonly body: Buffer; readonly encoding: 'zstd' | null }
 export function compressed(blocks: readonly Buffer[], headers: HeaderObject, threshold: number): Packed {
   const body = blocks.length === 1 ? blocks[0]! : Buffer.concat(blocks)
   const isText = TEXT.test(fieldText(headers, 'content-type') ?? '') && body.length >= LEAST
-  if ((!isText && body.length < threshold) || fieldLines(headers, 'content-encoding') !== undefined) {
-    return { body, encoding: null }
-  }
-  const packed = (loadZlib() as Zstd).zstdCompressSync?.(body)
+  const isPacked = (isText || body.length >= threshold) && !hasField(headers, 'content-encoding')
+  const packed = isPacked ? (loadZlib() as Zstd).zstdCompressSync?.(body) : undefined
   return packed !== undefined && packed.length < body.length
     ? { body: packed, encoding: 'zstd' }
     : { body, encoding: null }

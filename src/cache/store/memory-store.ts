@@ -36,7 +36,7 @@ interface Kept {
 
 /**
  * Keeps responses in memory, up to a number and a size. When it is full, the least recently used URLs go
- * until half is left, at last the older variants of the newest URL, and `maxSizeExceeded` is emitted.
+ * until half is left, then the older variants of the newest URL, and `maxSizeExceeded` is emitted.
  *
  * @example
  * const store = new cacheStores.MemoryCacheStore({ maxSize: 10_000_000 })
@@ -96,7 +96,7 @@ export class MemoryCacheStore extends EventEmitter implements WholeStore {
     const same = varyText(entry.vary)
     const old = list.find((kept) => kept.method === key.method && varyText(kept.entry.vary) === same)
     if (old !== undefined) this.#remove(url, list, old)
-    // What would have answered this request, and has not: the resource depends on other fields than it did.
+    // It would have answered this request, but did not: the resource depends on other fields than before.
     const selected = find(list, key)
     if (selected !== undefined) this.#remove(url, list, selected)
     const body = sizeOf(entry.body)
@@ -171,12 +171,8 @@ export class MemoryCacheStore extends EventEmitter implements WholeStore {
   }
 
   #announceExcess(size: number, count: number): void {
-    this.emit('maxSizeExceeded', {
-      size,
-      maxSize: this.#limits.maxSize,
-      count,
-      maxCount: this.#limits.maxCount,
-    })
+    const { maxSize, maxCount } = this.#limits
+    this.emit('maxSizeExceeded', { size, maxSize, count, maxCount })
   }
 }
 

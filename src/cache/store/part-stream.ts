@@ -57,7 +57,7 @@ export function partStream({ remote, name, life, limit }: PartPlace, onEnd: OnEn
       finish().then(() => done(), done)
     },
     destroy(error, done) {
-      // What cannot be removed now is forgotten with its time.
+      // What cannot be removed now expires.
       if (!isStored && names.length > 0) remote.delete(names).catch(() => {})
       done(error)
     },

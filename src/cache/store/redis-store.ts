@@ -73,7 +73,7 @@ export class RedisCacheStore implements CacheStore {
   )
 
   constructor(options: RedisCacheStoreOptions) {
-    // Its client is required: undefined is no object here.
+    // The client is required, so that undefined is an error here.
     const own = storeOptions('RedisCacheStore', options ?? null, { maxEntrySize: 5_242_880, timeout: 500 })
     const { prefix = 'ventuno:cache:', maxEntrySize, timeout } = own
     if (typeof prefix !== 'string') throw new TypeError('RedisCacheStore options.prefix must be a string')

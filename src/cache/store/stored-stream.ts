@@ -84,7 +84,7 @@ export class StoredStream implements BodyReader {
 
   /** The bytes of a part; null at the end. */
   #checked({ done, value }: IteratorResult<unknown>): Buffer | null {
-    // Whatever else has a length claims it.
+    // Of another object with a length, `Buffer.from` would copy as much as it claims.
     if (!done && typeof value !== 'string' && !(value instanceof Uint8Array))
       return this.#refuse('the stored body has a part that is neither bytes nor text')
     const bytes = done ? null : Buffer.from(value as string)

@@ -1,7 +1,7 @@
 /**
  * The circuit of one origin: closed while requests succeed, open after too many failures, half open while a
- * few requests find out whether the origin is back. Knows no request: it admits, and is told what became of
- * what it admitted.
+ * few requests find out whether the origin is back. Does not know requests: it admits them, and is told how
+ * they ended.
  */
 import { now } from '../../base/loop/clock.ts'
 import { OutcomeWindow } from '../outcome-window.ts'

@@ -18,7 +18,8 @@ import { CIRCUIT_BREAKER_OPTIONS, type CircuitBreakerOptions } from './options.t
 
 /**
  * An interceptor that stops sending to an origin while most requests to it fail. Failures are errors of the
- * server or of the connection to it, and statuses of 500 and above; an abort is neither a failure nor a success.
+ * server or of the connection to it, and statuses of 500 and above; an abort is neither a failure nor a
+ * success.
  */
 export function circuitBreaker(options?: CircuitBreakerOptions | null): Interceptor {
   const settings = readLoosely(CIRCUIT_BREAKER_OPTIONS, options)
@@ -49,7 +50,7 @@ class WatchedRequest extends RelayedRequest<{ readonly circuit: Circuit; readonl
     try {
       return super.send()
     } catch (error) {
-      // The call was wrong: no handler hears of it.
+      // The call was wrong, and no handler is told.
       this.#settle('undecided')
       throw error
     }

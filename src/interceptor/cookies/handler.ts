@@ -16,7 +16,7 @@ import type { OwnOrigin } from '../../request/logical-origin.ts'
 import type { CookieJarLike } from './options.ts'
 import { requestUrl } from './request-url.ts'
 
-/** Of most responses. */
+/** The facts about most responses. */
 const WITH_COOKIES = withWritten(NO_FACTS, 'cookie')
 
 export class CookieHandler extends ForwardingHandler {
@@ -43,12 +43,12 @@ export class CookieHandler extends ForwardingHandler {
     headers: HeaderObject,
     statusText?: string,
   ): void {
-    // A user agent may ignore the cookies of informational responses (RFC 6265bis §5.6), and intermediaries
-    // write such.
+    // A user agent may ignore the cookies of informational responses (RFC 6265bis §5.6), which intermediaries
+    // also send.
     if (statusCode >= 200) {
       const facts = responseFacts(controller)
       if (!facts.isStored) this.#store(controller, headers)
-      // Said without a cookie as well: the next request may have one, and a cache outside would not see it.
+      // Also without a cookie: the next request may have one, and a cache outside would not see it.
       stateFacts(controller, facts === NO_FACTS ? WITH_COOKIES : withWritten(facts, 'cookie'))
     }
     super.onResponseStart(controller, statusCode, headers, statusText)
@@ -84,7 +84,7 @@ export class CookieHandler extends ForwardingHandler {
       try {
         ignoreRejection(this.#jar.setCookie(value, url))
       } catch {
-        // The response is as good without it.
+        // The response is delivered without it.
       }
     }
   }

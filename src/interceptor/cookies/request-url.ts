@@ -1,4 +1,4 @@
-/** The URL of a request, by which its cookies go. */
+/** The URL that selects the cookies of a request. */
 import { originOf } from '../../relay/origin-key.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import type { OwnOrigin } from '../../request/logical-origin.ts'

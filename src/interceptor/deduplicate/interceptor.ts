@@ -1,4 +1,4 @@
-/** `interceptors.deduplicate`: concurrent requests for the same are one request. */
+/** `interceptors.deduplicate`: equal concurrent requests are sent once. */
 
 import { channels } from '../../diagnostics.ts'
 import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
@@ -18,7 +18,7 @@ import { DEDUPLICATE_OPTIONS, type DeduplicateOptions } from './options.ts'
 import { SharedExchange } from './shared-exchange.ts'
 
 /**
- * An interceptor that sends concurrent requests for the same once, and gives the response to all callers.
+ * An interceptor that sends equal concurrent requests once, and gives the response to all callers.
  *
  * @example
  * const client = new Client('https://example.com').compose(interceptors.deduplicate())

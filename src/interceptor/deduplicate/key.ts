@@ -16,7 +16,7 @@ export function isCandidate(opts: DispatchOptions, { methods }: DeduplicateSetti
     !opts.upgrade &&
     // The caller declares that the request has an effect.
     opts.idempotent !== false &&
-    // The cookies of its user come in further inside.
+    // Layers further inside add the cookies of its user.
     (typeof opts.cookies !== 'object' || opts.cookies === null)
   )
 }

@@ -1,5 +1,5 @@
 /**
- * One request on behalf of all callers that ask for the same at the same time. Until the first byte of the
+ * One request on behalf of all callers that make the same one at the same time. Until the first byte of the
  * body comes, others can join. One caller alone gets the body as it comes; several read it from memory, each
  * at its own pace, and the server is paused when all of them are. The request is aborted when no caller is
  * left.
@@ -81,15 +81,12 @@ export class SharedExchange implements AttemptOwner, AttemptProgress, SharedOwne
     downstream.announce()
     // Not within `dispatch()`: a handler is never called before its caller has the return value.
     queueMicrotask(() => {
-      if (this.#attempt.controller !== null && this.#shared.callers.includes(caller)) this.#catchUp(caller)
+      if (this.#attempt.controller === null || !this.#shared.callers.includes(caller)) return
+      caller.start(this.#attempt, this.#context)
+      if (this.#state.at === 'head') caller.show(this.#state.head, this.#attempt)
+      this.onFlow()
     })
     return true
-  }
-
-  #catchUp(caller: Caller): void {
-    caller.start(this.#attempt, this.#context)
-    if (this.#state.at === 'head') caller.show(this.#state.head, this.#attempt)
-    this.onFlow()
   }
 
   onFlow(): void {
@@ -119,6 +116,7 @@ export class SharedExchange implements AttemptOwner, AttemptProgress, SharedOwne
   }
 
   onHead(attempt: Attempt, head: Head): void {
+    /** Those who do not get the response. */
     let apart: Caller[] = []
     if (head.statusCode >= 200) {
       // What follows would be read as one body with what came before.
@@ -126,18 +124,14 @@ export class SharedExchange implements AttemptOwner, AttemptProgress, SharedOwne
         throw new RequestAbortedError('Request aborted: the response has two heads')
       const isOwn = dependsOnExcluded(head.headers, this.#host.settings.excludeHeaderNames)
       this.#state = { at: 'head', head, isOwn }
-      if (isOwn) apart = this.#separate()
+      if (isOwn) {
+        apart = this.#shared.takeAllBut(this.#first)
+        if (this.#shared.callers.length === 0) this.onUnwanted(undefined)
+        else this.onFlow()
+      }
     }
     for (const caller of this.#shared.callers) caller.show(head, attempt)
     for (const caller of apart) this.#sendAlone(caller)
-  }
-
-  /** Returns the callers that do not get the response. */
-  #separate(): Caller[] {
-    const apart = this.#shared.takeAllBut(this.#first)
-    if (this.#shared.callers.length === 0) this.onUnwanted(undefined)
-    else this.onFlow()
-    return apart
   }
 
   #sendAlone({ downstream, request }: Caller): void {
@@ -201,7 +195,7 @@ export class SharedExchange implements AttemptOwner, AttemptProgress, SharedOwne
   onFailed(_attempt: Attempt, error: Error): void {
     const isLate = this.#state.at === 'waiting' && isHeadTimeout(error)
     this.#finish()
-    // The limit of the caller whose request was sent: the others have their own, and have asked later.
+    // It was the limit of the caller whose request was sent. The others have their own, and came later.
     const apart = isLate ? this.#shared.takeAllBut(this.#first) : []
     for (const caller of apart) this.#sendAlone(caller)
     let thrown: { readonly error: unknown } | null = null

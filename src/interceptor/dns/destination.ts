@@ -17,7 +17,7 @@ export interface Destination {
 }
 
 /**
- * Null if there is nothing to look up: an IP literal, or an origin that a dispatcher refuses or knows better.
+ * Null if there is nothing to look up: an IP literal, or an origin that is for the dispatcher to refuse.
  */
 export function destinationOf(text: string): Destination | null {
   if (!URL.canParse(text)) return null

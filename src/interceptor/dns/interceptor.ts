@@ -37,7 +37,7 @@ export function dns(options?: DnsOptions | null): Interceptor {
   })
 }
 
-/** A copy of the options that takes the name along: the server and its certificate go by it. */
+/** A copy of the options that keeps the name: the server and its certificate are selected by it. */
 function withName(opts: DispatchOptions, { host, serverName }: Destination): DispatchOptions {
   const copy = ownOptions(opts)
   copy.servername = opts.servername || serverName

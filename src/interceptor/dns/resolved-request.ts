@@ -59,8 +59,7 @@ export class ResolvedRequest extends RelayedRequest<NamedTarget> {
 
   readonly #onLookup: Waiter = (error, entry) => {
     if (!(this.#state instanceof HeldCall && this.#state.release())) return
-    // The caller of a lookup's callback has nothing to do with this request: a handler that throws must not
-    // reach it.
+    // What the handler throws must not reach whoever calls the callback of a lookup.
     this.downstream.contain(() => {
       if (error) this.#fail(this.settings.resolver.isForeign ? error : this.#described(error))
       else if (entry === null) this.#failUnknown()
@@ -117,7 +116,7 @@ export class ResolvedRequest extends RelayedRequest<NamedTarget> {
         this.settings.resolver.onTried(this.settings.destination, unreached.target, false)
       if (isUnknownName(error)) this.settings.resolver.forget(this.settings.destination)
     } catch {
-      // A storage that fails has no say in what the caller gets.
+      // A storage that fails must not change what the caller gets.
     }
   }
 

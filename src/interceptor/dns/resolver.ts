@@ -24,7 +24,7 @@ import { StoredNames } from './storage.ts'
 /** As long as a connection may take to be made by default: a function of the caller may never call back. */
 const LOOKUP_TIMEOUT = 10_000
 
-/** Milliseconds for which an address is left alone to which a connection failed. */
+/** Milliseconds for which an address is avoided after a connection to it failed. */
 const AVOIDED_FOR = 10_000
 
 /** Waits for a lookup, and does not throw. Without an error or records, the name has no usable address. */

@@ -1,6 +1,6 @@
 /**
  * One request whose response body is discarded. A caller that aborts is released at once, and the rest is
- * still read, as far as a connection is worth it.
+ * still read, as long as that is cheaper than a new connection.
  */
 import { RequestAbortedError } from '../../errors.ts'
 import type { Attempt } from '../../relay/attempt.ts'
@@ -11,7 +11,7 @@ import type { Head } from '../../relay/response-source.ts'
 /** `settings`: the most bytes. */
 export class DumpedRequest extends RelayedRequest<number> {
   readonly #hasBody = this.opts.method !== 'HEAD'
-  /** There is no source of a request body from which more may be read. */
+  /** The body of the request is in memory, so that nothing has to be read to send it. */
   readonly #isWhole = isWhole(this.opts.body)
   #received = 0
   /** The caller had its final call, and the response is still read. */

@@ -95,7 +95,7 @@ export class HedgedRequest extends RelayedRequest<HedgeSettings> {
       const isBad = statusCode >= 500 || statusCode === 429
       // The server asks to be left alone.
       if (isBad && Object.hasOwn(headers, 'retry-after')) this.#stopTimer()
-      if (isBad && this.#hasHope(attempt)) {
+      if (isBad && this.#mayImprove(attempt)) {
         // Not paused: the other attempt may wait for this one's connection.
         this.#attempts.set(attempt, new HeldResponse(head))
         return
@@ -106,7 +106,7 @@ export class HedgedRequest extends RelayedRequest<HedgeSettings> {
   }
 
   /** Whether another attempt may still bring a good response. */
-  #hasHope(except: Attempt | null): boolean {
+  #mayImprove(except: Attempt | null): boolean {
     return [...this.#attempts].some(([attempt, held]) => attempt !== except && held === null)
   }
 
@@ -141,7 +141,7 @@ export class HedgedRequest extends RelayedRequest<HedgeSettings> {
   override onFailed(attempt: Attempt, error: Error): void {
     this.#attempts.delete(attempt)
     if (attempt === this.#winner) this.downstream.fail(error)
-    if (this.#winner !== null || this.downstream.aborted || this.#hasHope(null)) return
+    if (this.#winner !== null || this.downstream.aborted || this.#mayImprove(null)) return
     for (const [kept, held] of this.#attempts) {
       this.#release(kept, held!)
       return

@@ -1,6 +1,6 @@
 /**
  * One request and the redirects that it follows: an attempt for each, one after the other. The body of a
- * redirect is read before the next request, as far as a connection is worth it.
+ * redirect is read before the next request, as long as that is cheaper than a new connection.
  */
 import type { Duplex } from 'node:stream'
 import { ignoreRejection } from '../../base/loop/stray-promise.ts'
@@ -133,7 +133,7 @@ function joined(ours: readonly FollowedRedirect[], below: Followed): Followed {
   return below.length === 0 ? ours : [...ours, ...below]
 }
 
-/** The words are those of undici, which notices the mistake only when the redirect leads in a circle. */
+/** The message is undici's, which notices the mistake only when the redirect leads in a circle. */
 function elsewhere(origin: string): Error {
   return new InvalidArgumentError(
     `Redirect loop detected. Cannot redirect to ${origin}. This typically happens when using a Client or Pool with cross-origin redirects. Use an Agent for cross-origin redirects.`,

@@ -41,7 +41,7 @@ export function responseError(options?: ResponseErrorOptions | null): Intercepto
 
 /** `settings`: the most bytes of body that the error has. */
 class CheckedRequest extends RelayedRequest<number> {
-  /** The response is an error, and this has come of it. */
+  /** What has come of a response that is an error. */
   #kept: KeptResponse | null = null
 
   override onHead(attempt: Attempt, head: Head): void {
@@ -80,7 +80,7 @@ class CheckedRequest extends RelayedRequest<number> {
   }
 }
 
-/** `message` is what people compare: the request is in properties and in the first line of the stack. */
+/** Programs compare `message`: the request is in properties and in the first line of the stack. */
 function described(error: ResponseError, opts: DispatchOptions): ResponseError {
   const { method, path } = opts
   const origin = logicalOrigin(opts)

@@ -25,7 +25,7 @@ export interface RetryAttempt {
 
 export class FailedAttempts {
   readonly #list: RetryAttempt[] = []
-  /** What the last attempt failed with that a dispatcher has taken. */
+  /** The error of the last attempt that a dispatcher has taken. */
   #reason: unknown = null
 
   /** How many have failed. */
@@ -55,7 +55,7 @@ export class FailedAttempts {
   describe(error: unknown): void {
     if (this.count === 0 || codeOf(error) === null) return
     note(error, { attempts: this.#list })
-    // The dispatcher has taken no further attempt: why there had to be one says more.
+    // The dispatcher has refused the next attempt: the failure before it says more.
     const isRefused = errorFacts(error).fault === 'dispatcher'
     if (isRefused && this.#reason !== null && (ownField(error, 'cause') ?? null) === null)
       note(error, { cause: this.#reason })

@@ -4,6 +4,7 @@
  * rest.
  */
 import { now } from '../../base/loop/clock.ts'
+import { LONGEST_DELAY } from '../../base/loop/deadline.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { codeOf, errorFacts, isOfStatus, isOpenCircuit, ownField } from '../../relay/error-facts.ts'
 import { originKey } from '../../relay/origin-key.ts'
@@ -15,9 +16,6 @@ import { retryAfterOf } from './retry-after.ts'
 
 /** No retry. */
 export const GIVE_UP = -1
-
-/** Timers cannot wait longer: the runtime makes a millisecond of more. */
-const MAX_TIMER = 2 ** 31 - 1
 
 /** The most that is added to a wait that the server asked for, so that not all clients come back at once. */
 const MAX_ADDED_TO_RETRY_AFTER = 1000
@@ -106,11 +104,11 @@ function delayOf(error: Error, counter: number, settings: RetrySettings): number
   const { maxRetryAfter, maxTimeout } = settings
   const asked = settings.retryAfter ? askedDelay(error) : null
   if (asked !== null && maxRetryAfter !== null && asked > maxRetryAfter) return GIVE_UP
-  if (asked === null) return Math.min(backoff(counter, settings), MAX_TIMER)
+  if (asked === null) return Math.min(backoff(counter, settings), LONGEST_DELAY)
   const wait = maxRetryAfter === null ? Math.min(asked, maxTimeout) : asked
   const least = isOpenCircuit(error) ? backoff(counter, settings) : 0
   const added = Math.min(wait * settings.jitter, MAX_ADDED_TO_RETRY_AFTER) * Math.random()
-  return Math.min(Math.max(least, wait + added), MAX_TIMER)
+  return Math.min(Math.max(least, wait + added), LONGEST_DELAY)
 }
 
 /** What the server, or a circuit breaker, asked for. */

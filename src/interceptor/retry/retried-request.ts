@@ -80,31 +80,24 @@ export class RetriedRequest extends RelayedRequest<RetrySettings> implements Ref
   }
 
   override onHead({ controller }: Attempt, head: Head): void {
-    const isRunning = this.#state.at === 'running'
-    if (head.statusCode < 200) {
-      if (this.#response === null) this.downstream.head(head, controller)
-    } else if (this.#state.at === 'responding') {
-      // What becomes of a second final head is the handler's decision.
-      this.downstream.head(head, controller)
-    } else if (isRunning && this.#response !== null) {
-      this.#goOn(this.#response, head)
-    } else if (isRunning) {
-      this.#answer(head)
-    }
+    const { at } = this.#state
+    const isFinal = head.statusCode >= 200
+    // What becomes of a second final head is the handler's decision.
+    if (isFinal ? at === 'responding' : this.#response === null) this.downstream.head(head, controller)
+    else if (!isFinal || at !== 'running') return
+    else if (this.#response === null) this.#answer(head)
+    else this.#goOn(this.#response, head)
   }
 
   /** The first final head. */
   #answer(head: Head): void {
     const { statusCodes, retry } = this.settings
     // If nothing can follow a bad status, it is an answer like any other.
-    if (statusCodes.has(head.statusCode) && replayOf(this.opts.body) === 'always') {
-      if (retry !== null || isRepeatable(this.opts, this.settings)) {
-        this.#onBadStatus(head)
-        return
-      }
-    }
-    const refusal = firstRefusal(this.opts.method, head, this.settings)
-    if (refusal === null) this.#pass(head)
+    const mayRepeat = retry !== null || isRepeatable(this.opts, this.settings)
+    const isBad = statusCodes.has(head.statusCode) && replayOf(this.opts.body) === 'always' && mayRepeat
+    const refusal = isBad ? null : firstRefusal(this.opts.method, head, this.settings)
+    if (isBad) this.#onBadStatus(head)
+    else if (refusal === null) this.#pass(head)
     else this.#refuse(refusal, head)
   }
 
@@ -134,11 +127,8 @@ export class RetriedRequest extends RelayedRequest<RetrySettings> implements Ref
     const state = this.#state
     if (state.at === 'responding') {
       const refusal = this.#response!.refusalOfEnd()
-      if (refusal !== null) {
-        this.#refuse(refusal)
-        return
-      }
-      super.onEnd(attempt, trailers)
+      if (refusal === null) super.onEnd(attempt, trailers)
+      else this.#refuse(refusal)
     } else if (state.at === 'held') state.response.outcome = { trailers }
     else this.#onDiscarded()
   }

@@ -28,7 +28,7 @@ const HOLD = 1000
  */
 const SEARCH_STEP = 0.7
 
-/** Above this multiple of the last limit the server has obviously got a higher one. */
+/** Above this multiple of the last limit, the limit of the server has evidently risen. */
 const EXCEEDED = 1.1
 
 /** Up to this share of the limit the rate grows faster. */

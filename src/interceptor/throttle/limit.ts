@@ -5,6 +5,7 @@
  */
 
 import type { Linked, LinkedList } from '../../base/collection/linked-list.ts'
+import { LONGEST_DELAY } from '../../base/loop/deadline.ts'
 import { clearTimer, startTimer } from '../../base/loop/timer.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { retryAfterOf } from '../retry/retry-after.ts'
@@ -41,9 +42,6 @@ export interface LimitHost {
   onQuiet(limit: Limit): void
 }
 
-/** Timers cannot wait longer: the runtime makes a millisecond of more. */
-const MAX_TIMER = 2 ** 31 - 1
-
 /**
  * `open`: nothing waits, or what waits does so for a response. `enqueued`: for the limit's turn. A timer:
  * for the time.
@@ -64,8 +62,8 @@ export class Limit implements Linked<Limit> {
   #running = 0
   #state: State = 'open'
   /**
-   * The server has asked for a longer wait than is allowed, until `askedFor`. Until `opensAt` requests fail at
-   * once, then one may try again.
+   * The server has asked for a longer wait than is allowed: until `askedFor`. Until `opensAt` requests fail
+   * at once, then one may try again.
    */
   #closure: { readonly opensAt: number; readonly askedFor: number } | null = null
 
@@ -133,7 +131,7 @@ export class Limit implements Linked<Limit> {
     } else this.#setAlarm(delay)
   }
 
-  /** Its turn has come. It may have lost the request that it was enqueued for, or the leave to send it. */
+  /** Its turn has come. Meanwhile the request may have been given up, or a limit may have been reached. */
   takeTurn(): void {
     this.#state = 'open'
     if (this.#waiting.size > 0 && this.#hasRoom && this.#delay() === 0) {
@@ -153,8 +151,8 @@ export class Limit implements Linked<Limit> {
   }
 
   #setAlarm(delay: number): void {
-    // Rounded up, because the runtime rounds down, and would have to be asked again.
-    const wait = Math.min(Math.ceil(delay), MAX_TIMER)
+    // Rounded up, because the runtime rounds down, and the timer would have to be set again.
+    const wait = Math.min(Math.ceil(delay), LONGEST_DELAY)
     const due = this.#host.time() + wait
     // Keeps the process alive: a request waits.
     this.#state = startTimer(() => this.#onAlarm(due), wait)

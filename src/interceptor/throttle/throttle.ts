@@ -54,7 +54,7 @@ export class Throttle implements LimitHost {
     return limit
   }
 
-  /** Whether a request may go without passing by another key. */
+  /** Whether a request may go without overtaking another key. */
   get #hasRoom(): boolean {
     return this.running < this.#settings.totalConcurrency && this.#queue.size === 0
   }
