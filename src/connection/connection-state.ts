@@ -41,7 +41,7 @@ const NEXT: Readonly<Record<At, readonly At[]>> = {
 
 export const OPEN: ConnectionState = { at: 'open' }
 
-/** The next state, if there is a way to it. */
+/** Throws for a transition that is not in the table. */
 export function advance(from: ConnectionState, to: ConnectionState): ConnectionState {
   invariant(NEXT[from.at].includes(to.at), `a connection does not go from ${from.at} to ${to.at}`)
   return to

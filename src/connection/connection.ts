@@ -15,7 +15,7 @@ export interface Connection extends ConnectionFacts {
   readonly busy: boolean
   /** It carries many requests at a time, each on a stream. */
   readonly multiplexes: boolean
-  /** The peer has said how many requests it takes at a time, and that is not none. */
+  /** The peer has said how many requests it takes at a time, and it takes at least one. */
   readonly isLimitKnown: boolean
   /**
    * Takes the request, which is then settled or comes back through `onReturned`. False: it cannot be taken

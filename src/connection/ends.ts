@@ -79,7 +79,7 @@ export function closedUnder({ error }: EndReason, socket: SocketInfo): EndReason
   return endReason('lost', new SocketError('closed', socket, { cause: error }))
 }
 
-/** The transport has closed by itself; null for an orderly end. */
+/** The transport has closed by itself; `error` is null for an orderly end. */
 export function transportClosed(error: Error | null, socket: SocketInfo): EndReason {
   return error === null
     ? endReason('lost', new SocketError('closed', socket))

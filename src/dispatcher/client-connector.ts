@@ -79,7 +79,7 @@ export function connectorFor(settings: ClientSettings): DetailedConnector {
   return (options, callback) =>
     connect(
       {
-        // Always there, so that a function may take it apart without asking.
+        // Always there, so that a function need not check whether it is.
         httpSocket: undefined,
         ...options,
         ...(socketPath === null ? null : { socketPath }),

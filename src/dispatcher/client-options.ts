@@ -128,7 +128,7 @@ const RETIRED: readonly (readonly [name: string, instead: string])[] = [
   ['requestTimeout', 'headersTimeout & bodyTimeout'],
   ['idleTimeout', 'keepAliveTimeout'],
   ['maxKeepAliveTimeout', 'keepAliveMaxTimeout'],
-  // One that is silently ignored would leave a door open.
+  // If it were ignored, connections could go anywhere.
   ['guard', 'connect.guard'],
 ]
 

@@ -31,8 +31,8 @@ export function offer(dispatcher: Dispatcher, options: DispatchOptions, handler:
 }
 
 /**
- * It takes no more until it drains, or is closed. A composed view answers for its original. Of a dispatcher
- * of another library nothing is known, so its word is taken.
+ * It takes no more until it drains, or is closed. A composed view answers for its original. Nothing is
+ * known of a dispatcher of another library, so its `false` counts.
  */
 export function takesNoMore(dispatcher: object): boolean {
   const { closed, destroyed, needsDrain } = dispatcher as Record<string, unknown>

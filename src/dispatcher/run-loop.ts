@@ -7,7 +7,7 @@ export abstract class RunLoop {
 
   /** Gives out what can be given out now. */
   protected abstract dispatchQueued(): void
-  /** Looks whether there is room again, or nothing left to do. */
+  /** Checks whether there is room again, or nothing left to do. */
   protected abstract onSettledDown(): void
   /** Code of ours threw and nothing else is to blame: ends what cannot go on, so that the rest can. */
   protected abstract onBroken(error: Error): void
@@ -30,7 +30,7 @@ export abstract class RunLoop {
     this.settleDown()
   }
 
-  /** Only the look, without giving anything out. Never throws. */
+  /** Only the check, without giving anything out. Never throws. */
   protected settleDown(): void {
     try {
       this.onSettledDown()

@@ -10,7 +10,7 @@ const DEFAULT_SIZE = 16384
 /** The runtime takes underscores for dashes. */
 const OPTION = /^--max[-_]http[-_]header[-_]size(?:=(.*))?$/
 
-/** @param words The arguments of the runtime, the ones that win last. */
+/** @param words The arguments of the runtime. The last one wins. */
 export function headerSizeIn(words: readonly string[]): number {
   let size = DEFAULT_SIZE
   words.forEach((word, at) => {

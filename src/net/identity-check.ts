@@ -1,7 +1,7 @@
 /**
  * The check of a server's identity in one handshake: the caller's, or the runtime's. It runs where nothing
  * would catch what it throws, and a promise would count as a refusal without a reason, or as none. It also
- * remembers what came of it: only a session whose server has passed may be resumed, because then nothing is
+ * remembers a refusal: the session of a server that was refused must not be resumed, because then nothing is
  * checked again.
  */
 import type { PeerCertificate, TLSSocket } from 'node:tls'

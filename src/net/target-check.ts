@@ -35,7 +35,7 @@ export function targetCheck(options: BuildConnectorOptions): TargetCheckSettings
 /** Called with an error, or with the address that was checked; without one, the name was. */
 export type OnChecked = (error: Error | null, address: string | null) => void
 
-/** Calls back once, perhaps at once. Returns a function after which it does not any more. */
+/** Calls back once, perhaps at once. Returns a function that cancels it. */
 export function checkTarget(
   { guard, lookup, timeout }: TargetCheckSettings,
   { hostname, port }: ProxiedTarget,

@@ -9,7 +9,6 @@ export interface ConnectTimes {
   readonly secured: number | null
 }
 
-/** What a request knows of the connection it runs on. */
 export interface ConnectionFacts {
   readonly reused: boolean
   readonly times: ConnectTimes

@@ -85,7 +85,7 @@ export interface DispatchOptions {
   headers?: HeadersInput | null | undefined
   /**
    * Streams and iterables are read while they are sent. A function makes the body for each attempt, where
-   * something sends the request again: only the retry interceptor and its kin take one.
+   * something sends the request again: only the retry interceptor and others like it take one.
    */
   body?: BodyInput | (() => BodyInput | null | undefined) | null | undefined
   /**

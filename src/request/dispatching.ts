@@ -15,7 +15,7 @@ export function isCall(options: unknown, handler: unknown): boolean {
   return typeof options === 'object' && options !== null && typeof handler === 'object' && handler !== null
 }
 
-/** Something that a request can be refused to, once. */
+/** A request that can be refused, once. */
 export interface Refusable {
   refuse(error: unknown): void
 }

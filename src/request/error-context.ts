@@ -61,7 +61,7 @@ function isOurs(error: Error): boolean {
  * when it is asked for, as every stack is: most are never read, and formatting one costs more than the copy.
  */
 function shareStack(target: Error, error: Error, context: RequestErrorContext | null): void {
-  // To define a property anew is to look at what was there, which Node 20 formats for that.
+  // To define a property reads what was there before, and Node 20 formats the stack for that.
   delete target.stack
   Object.defineProperty(target, 'stack', {
     configurable: true,
@@ -87,7 +87,7 @@ function words({ method, origin, path, phase, reusedSocket, socket }: RequestErr
     socket === null
       ? ''
       : ` on a ${reusedSocket ? 'reused' : 'new'} connection, ${socket.bytesWritten ?? 0} bytes sent and ${socket.bytesRead ?? 0} received`
-  // CONNECT names another host, and an absolute URL another origin: what we talk to is then on the way.
+  // CONNECT names another host, and an absolute URL another origin: we talk to something in between.
   const target = path.startsWith('/') ? `${origin}${path}` : `${path} through ${origin}`
   return `${method} ${target} ${DOING[phase]}${connection}`
 }

@@ -327,8 +327,8 @@ export class Request extends HandledRequest {
     controller.acceptHead(fields)
     try {
       awaitUpgrade(this.call('onRequestUpgrade', controller, statusCode, fields.toObject(), socket), socket)
-      // It is the caller's now. A peer that resets it must not end a process that does not listen; the error
-      // that the caller destroyed it with, thrown in a callback for one, is not ours to hide.
+      // It is the caller's now. A peer that resets it must not end a process that does not listen; an error
+      // that the caller destroyed it with, such as one thrown in a callback, is not ours to hide.
       if (!socket.destroyed) socket.on('error', ignoreError)
     } catch (error) {
       destroyQuietly(socket, error as Error)

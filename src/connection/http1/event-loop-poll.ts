@@ -44,7 +44,7 @@ function endTurn(): void {
   const waiting = waiters!
   waiters = null
   const turn = next++
-  // Who asks before all were told is still in this turn. The count itself is an object of the runtime's.
+  // Whoever asks before all were told is still in this turn. To read the count allocates an object.
   polls = Number.POSITIVE_INFINITY
   let polling = 0
   for (const waiter of waiting) {

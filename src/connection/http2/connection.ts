@@ -78,7 +78,7 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
       initialWindowSize: settings.initialWindowSize,
       connectionWindowSize: settings.connectionWindowSize,
       maxConcurrentStreams: Math.floor(owner.maxConcurrentStreams),
-      firstFlight: origin.firstFlight,
+      maxEarlyStreams: origin.maxEarlyStreams,
       maxHeaderSize: settings.maxHeaderSize,
     })
     this.output = new Http2Output(this, this.#engine, transport)
@@ -401,7 +401,7 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
   /** Nothing is taken or delivered from now on; `onState` follows when the transport has closed. */
   close(reason: EndReason, how: 'end' | 'destroy' = 'destroy'): void {
     if (this.isOver) return
-    if (reason.kind !== 'broken') this.output.sayGoodbye()
+    if (reason.kind !== 'broken') this.output.sendGoaway()
     try {
       this.#end(reason)
     } finally {

@@ -186,7 +186,7 @@ export class Http2Exchange
     this.#giveUp()
   }
 
-  /** Its owner has given the memory away that the rest of the body is in. */
+  /** The caller has transferred the memory that holds the rest of the body. */
   onSpoiled(): void {
     const error = lostMemory()
     if (this.#tunnel !== null) {

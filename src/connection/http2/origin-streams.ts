@@ -5,7 +5,7 @@
  */
 import type { Request } from '../../request/request.ts'
 
-/** What has come back how often. `answered`: responses of the origin that had begun when it last did. */
+/** How often a request has come back. `answered`: responses of the origin that had begun when it last did. */
 export interface Unprocessed {
   /** In a row, while the origin answered nothing at all. */
   fruitless: number
@@ -21,7 +21,7 @@ export class OriginStreams {
   answered = 0
   /** SETTINGS_MAX_CONCURRENT_STREAMS of the last SETTINGS; null: they set none. */
   announced: number | null = null
-  /** More than this the origin has refused, whatever it has announced. */
+  /** The origin has refused more than this, whatever it has announced. */
   ceiling: number = Number.POSITIVE_INFINITY
   #unprocessed: WeakMap<Request, Unprocessed> | null = null
 
@@ -29,7 +29,7 @@ export class OriginStreams {
    * Streams that a new connection may open before its SETTINGS have come. A server that has announced 0 is
    * asked with one stream, because nothing else would show that it has changed its mind.
    */
-  get firstFlight(): number {
+  get maxEarlyStreams(): number {
     return Math.max(1, this.announced ?? Number.POSITIVE_INFINITY)
   }
 

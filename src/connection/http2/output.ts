@@ -148,7 +148,7 @@ export class Http2Output {
   }
 
   /** GOAWAY as the last frame, even if the socket is congested. */
-  sayGoodbye(): void {
+  sendGoaway(): void {
     try {
       this.#engine.shutdown()
       const output = this.#engine.takeOutput()

@@ -11,8 +11,8 @@ import type { OriginStreams } from './origin-streams.ts'
 
 /**
  * How often in a row a request is taken back from a peer that answers nothing else meanwhile. Several
- * connections may be turned away while servers are being replaced; a stream that is refused on a connection
- * which goes on is meant.
+ * connections may be turned away while servers are being replaced; a stream that is refused while its
+ * connection goes on was refused on purpose.
  */
 const MAX_FRUITLESS_CONNECTIONS = 3
 const MAX_FRUITLESS_STREAMS = 1
@@ -44,7 +44,7 @@ export class Http2Refusals extends ConnectionPart<Http2Host> implements Deadline
   /** The last stream that the peer may process, as its GOAWAY said. */
   #lastStreamId = Number.POSITIVE_INFINITY
   /**
-   * More streams than this the peer has refused, whatever it says; it rises by one with each round that is
+   * The peer has refused more streams than this, whatever it says. Rises by one with each round that is
    * answered.
    */
   #ceiling: number
@@ -103,7 +103,7 @@ export class Http2Refusals extends ConnectionPart<Http2Host> implements Deadline
   /** The peer says what it takes. `open`: the streams there are; `nextId`: of the next one. */
   onSettings(limit: number | null, open: number, nextId: number): void {
     const origin = this.#origin
-    // Another limit than before: what the peer has refused until now says nothing more.
+    // Another limit than before: what the peer has refused so far no longer counts.
     if (limit !== origin.announced) this.#learn(Number.POSITIVE_INFINITY)
     origin.announced = limit
     if (limit !== null && open > limit) this.#excessBelow = nextId

@@ -33,7 +33,7 @@ type Callback = (error?: Error | null) => void
 export class Http2Tunnel extends Duplex {
   readonly #host: TunnelHost
   #blocked: Callback | null = null
-  /** Bytes pushed that the reader has not asked beyond yet. */
+  /** Bytes that the reader got without asking for more; the peer's window is still without them. */
   #unreleased = 0
   /** Bytes that the reader does not want yet; null if there are none. */
   #backlog: BodyBytes | null = null
@@ -192,7 +192,7 @@ export class Http2Tunnel extends Duplex {
       done(error)
       return
     }
-    // The bytes that open a stream may end it, too. Who awaits the socket can listen only after this turn.
+    // The bytes that open a stream may end it, too. Code that awaits the socket can listen after this turn.
     runtimeSetImmediate(() => done(this.#abandoned ? null : error))
   }
 }

@@ -62,10 +62,7 @@ export class Growth {
     if (this.connected === 0) this.#pause.disarm()
   }
 
-  /**
-   * A connection could not be opened. Returns whether there is none to be expected for the requests that
-   * wait.
-   */
+  /** A connection could not be opened. Returns whether the requests that wait can expect none. */
   onNoConnection(): boolean {
     if (this.connected > 0) {
       this.#pause.arm(GROWTH_PAUSE)

@@ -18,7 +18,7 @@ export class Member implements Ranked {
   readonly order: number
   rank: number
   heapIndex: number = NOT_IN_HEAP
-  /** Null for what is not a client of ours: only its events show how it is. */
+  /** Null for what is not a client of ours: only its events are known. */
   session: ClientSession | null = null
   state: MemberState = 'free'
   /** Connections that it has reported: it may be a pool itself. */

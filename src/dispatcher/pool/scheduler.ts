@@ -204,7 +204,7 @@ export class PoolScheduler extends RunLoop implements WorkHost {
       },
       onHandlerError: (error) => {
         this.onHandlerError(error)
-        // The pool has spoken for it: an `error` event without a listener would be thrown.
+        // The pool has reported it: an `error` event without a listener would be thrown.
         if (dispatcher.listenerCount('error') > 0) events.onHandlerError(error)
       },
     }))

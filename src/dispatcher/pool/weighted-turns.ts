@@ -74,7 +74,7 @@ export class WeightedTurns<T extends Weighted> {
   }
 }
 
-/** Also of weights that are no whole numbers. */
+/** Also of weights that are not whole numbers. */
 function commonDivisor(a: number, b: number): number {
   return b === 0 ? a : commonDivisor(b, a % b)
 }

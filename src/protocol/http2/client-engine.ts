@@ -31,13 +31,13 @@ export class ClientEngine extends EngineState {
   readonly #reader: FrameReader
   /** May change at any time, and counts streams that are open; a limit of the server takes precedence. */
   maxConcurrentStreams: number
-  readonly #firstFlight: number
+  readonly #maxEarlyStreams: number
 
   /** Queues the connection preface: SETTINGS, and WINDOW_UPDATE for a larger connection window (§3.4). */
   constructor(sink: ConnectionSink, options: EngineOptions) {
     super(sink, options)
     this.maxConcurrentStreams = options.maxConcurrentStreams
-    this.#firstFlight = options.firstFlight ?? Number.POSITIVE_INFINITY
+    this.#maxEarlyStreams = options.maxEarlyStreams ?? Number.POSITIVE_INFINITY
     this.#reader = new FrameReader(new FrameEffects(this, options.maxHeaderSize), MIN_MAX_FRAME_SIZE)
     this.writer.preface()
     this.writer.settings([
@@ -158,7 +158,7 @@ export class ClientEngine extends EngineState {
     if (!this.canOpen) return 0
     const own = this.maxConcurrentStreams
     const { isReceived, maxConcurrentStreams } = this.remoteSettings
-    const limit = isReceived ? (maxConcurrentStreams ?? own) : Math.min(own, this.#firstFlight)
+    const limit = isReceived ? (maxConcurrentStreams ?? own) : Math.min(own, this.#maxEarlyStreams)
     return Math.max(0, limit - this.streams.size - this.cancels.size)
   }
 

@@ -48,7 +48,7 @@ export interface EngineOptions {
   /**
    * No more than these before the server's first SETTINGS: what is known of its limit from other connections.
    */
-  readonly firstFlight?: number
+  readonly maxEarlyStreams?: number
   /** Bytes of names and values of one head or trailers; reaching it is too much already. */
   readonly maxHeaderSize: number
   /** Ceilings for frames that make no progress. */
