@@ -22,6 +22,7 @@ import { isResponseLike, type ResponseLike, storedResponse } from './stored-resp
 export type { CacheQueryOptions } from './query.ts'
 
 const PARTIAL_CONTENT = 206
+const HTTP_URL = /^https?:/
 
 /** A default makes an argument optional for `length`, too. */
 type Options = CacheQueryOptions | null | undefined
@@ -40,7 +41,7 @@ class MemoryCache {
   /** The first stored response for a request; undefined if there is none. */
   async match(request: RequestInput, options: Options = undefined): Promise<Response | undefined> {
     requireArguments(arguments.length, 1, 'Cache.match')
-    const [first] = this.#find(request, readOptions(options, 'Cache.match'))
+    const [first] = this.#find(request, options, 'Cache.match')
     return first?.respond()
   }
 
@@ -49,7 +50,7 @@ class MemoryCache {
     request: RequestInput | undefined = undefined,
     options: Options = undefined,
   ): Promise<readonly Response[]> {
-    const found = this.#find(request, readOptions(options, 'Cache.matchAll'))
+    const found = this.#find(request, options, 'Cache.matchAll')
     return Object.freeze(found.map(({ respond }) => respond()))
   }
 
@@ -74,7 +75,7 @@ class MemoryCache {
       )
     }
     const given = toRequest(request)
-    if (!isHttp(given) || given.method !== 'GET') {
+    if (!HTTP_URL.test(given.url) || given.method !== 'GET') {
       throw new TypeError('Cache.put: Expected an http/s scheme when method is not GET')
     }
     if (response.status === PARTIAL_CONTENT) throw new TypeError('Cache.put: Got 206 status')
@@ -90,7 +91,7 @@ class MemoryCache {
   /** Whether there was one to delete. */
   async delete(request: RequestInput, options: Options = undefined): Promise<boolean> {
     requireArguments(arguments.length, 1, 'Cache.delete')
-    const found = this.#find(request, readOptions(options, 'Cache.delete'))
+    const found = this.#find(request, options, 'Cache.delete')
     this.#entries.remove(found)
     return found.length > 0
   }
@@ -100,12 +101,13 @@ class MemoryCache {
     request: RequestInput | undefined = undefined,
     options: Options = undefined,
   ): Promise<readonly Request[]> {
-    const found = this.#find(request, readOptions(options, 'Cache.keys'))
+    const found = this.#find(request, options, 'Cache.keys')
     return Object.freeze(found.map(({ request: stored }) => stored.clone()))
   }
 
-  #find(request: RequestInput | undefined, options: CacheQueryOptions): readonly Entry[] {
-    return this.#entries.find(request === undefined ? null : new CacheQuery(request, options))
+  #find(request: RequestInput | undefined, options: Options, where: string): readonly Entry[] {
+    const given: CacheQueryOptions = ownMembers(toDictionary(options, where) ?? {})
+    return this.#entries.find(request === undefined ? null : new CacheQuery(request, given))
   }
 
   async #addAll(inputs: Iterable<RequestInput>): Promise<void> {
@@ -115,7 +117,7 @@ class MemoryCache {
         throw new TypeError('Cache.addAll: Argument 1 could not be converted to: undefined is not allowed.')
       }
       const request = toRequest(input)
-      if (!isHttp(request)) throw new TypeError('Cache.addAll: Expected http/s scheme.')
+      if (!HTTP_URL.test(request.url)) throw new TypeError('Cache.addAll: Expected http/s scheme.')
       if (request.method !== 'GET') {
         throw new TypeError('Cache.addAll: Expected http/s scheme when method is not GET.')
       }
@@ -162,12 +164,4 @@ async function entryOf(request: Request, response: ResponseLike): Promise<Entry>
   const vary = response.headers.get('vary')
   const stored = withoutSignal(request)
   return { request: stored, url: withoutFragment(stored.url), vary, respond: await storedResponse(response) }
-}
-
-function isHttp({ url }: Request): boolean {
-  return url.startsWith('http:') || url.startsWith('https:')
-}
-
-function readOptions(options: CacheQueryOptions | null | undefined, where: string): CacheQueryOptions {
-  return ownMembers(toDictionary(options, where) ?? {})
 }

@@ -66,10 +66,8 @@ export function toRequest(input: RequestInput): Request {
 
 /** The names in a `vary` field. */
 function fieldNames(vary: string): string[] {
-  return vary
-    .split(',')
-    .map((name) => name.trim().toLowerCase())
-    .filter((name) => name !== '')
+  const names = vary.split(',').map((name) => name.trim().toLowerCase())
+  return names.filter((name) => name !== '')
 }
 
 export function variesOnEverything(vary: string | null): boolean {

@@ -96,10 +96,8 @@ export function width(text: string): number {
 
 /** Cuts a text into lines of at most `room` cells, between words where there is one not too far back. */
 export function wrap(text: string, room: number): string[] {
-  return text
-    .replaceAll('\t', '  ')
-    .split('\n')
-    .flatMap((line) => wrapLine(line, room))
+  const lines = text.replaceAll('\t', '  ').split('\n')
+  return lines.flatMap((line) => wrapLine(line, room))
 }
 
 function wrapLine(line: string, room: number): string[] {

@@ -116,7 +116,6 @@ function readList(texts: readonly unknown[], option: string): readonly HostEntry
 
 /** A URL by mistake may have a password, or a token in its query. */
 function shown(text: unknown): string {
-  return String(text)
-    .replace(/[?#].*$/s, '')
-    .replace(/^(.*\/\/)?.*@/s, '$1')
+  const place = String(text).replace(/[?#].*$/s, '')
+  return place.replace(/^(.*\/\/)?.*@/s, '$1')
 }

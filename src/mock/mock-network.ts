@@ -109,11 +109,8 @@ export class MockNetwork implements ExchangeOwner {
     if (found === null) return this.fallback(run)
     const { reply } = found
     // A connection sends the body; otherwise the function may read a stream itself.
-    const reads =
-      reply.kind === 'function' &&
-      reply.readsBody &&
-      call.hasUnreadBody &&
-      (this.settings.wire || !call.isPiecemeal)
+    const isGivenWhole = this.settings.wire || !call.isPiecemeal
+    const reads = 'ask' in reply && reply.readsBody && call.hasUnreadBody && isGivenWhole
     return reads ? this.collect(call, () => this.#reply(run, found)) : this.#reply(run, found)
   }
 
@@ -179,15 +176,12 @@ export class MockNetwork implements ExchangeOwner {
     } catch (error) {
       fail(error)
     }
-    if (!this.running.has(waiting)) return true
-    call
-      .collect()
-      .then(() => {
-        if (!this.running.has(waiting)) return
-        proceed()
-        if (this.running.delete(waiting)) this.onIdle()
-      })
-      .catch(fail)
+    const goOn = (): void => {
+      if (!this.running.has(waiting)) return
+      proceed()
+      if (this.running.delete(waiting)) this.onIdle()
+    }
+    if (this.running.has(waiting)) call.collect().then(goOn).catch(fail)
     return true
   }
 

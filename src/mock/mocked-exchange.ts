@@ -94,12 +94,9 @@ export class MockedExchange extends Exchange implements RequestHost, DeadlineOwn
     request.announceQueued()
     if (request.settled || !request.start()) return
     request.attach(this, NO_CONNECTION)
-    const { source } = request
-    if (
-      this.settings.strictContentLength &&
-      request.contentLength !== null &&
-      lengthMismatch(settleLength(source), request.contentLength)
-    ) {
+    const { source, contentLength } = request
+    const isChecked = this.settings.strictContentLength && contentLength !== null
+    if (isChecked && lengthMismatch(settleLength(source), contentLength)) {
       this.end(endReason('unsendable', new RequestContentLengthMismatchError()))
       return
     }

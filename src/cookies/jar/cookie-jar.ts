@@ -122,12 +122,9 @@ export class CookieJar {
       throw new InvalidArgumentError('filter must have a name, a domain or a path')
     }
     const ownDomain = domain === undefined ? undefined : readDomain(`${domain}`)
-    return this.#store.deleteWhere(
-      ownDomain,
-      this.#now(),
-      (cookie) =>
-        (name === undefined || cookie.name === name) && (path === undefined || cookie.path === path),
-    )
+    const isMeant = (cookie: StoredCookie): boolean =>
+      (name === undefined || cookie.name === name) && (path === undefined || cookie.path === path)
+    return this.#store.deleteWhere(ownDomain, this.#now(), isMeant)
   }
 
   /** Removes all cookies. */

@@ -60,18 +60,13 @@ function sorted(params: URLSearchParams): string {
 /** Files are compared by name: matchers are synchronous, and reading a file is not. */
 function entriesOfForm(form: Iterable<[string, unknown]>): FormEntry[] {
   return Array.from(form, ([name, value]): FormEntry => {
-    if (typeof value === 'string') return [latin1Of(name), null, latin1Of(withCrLf(value))]
-    return [latin1Of(name), latin1Of((value as { name?: string }).name ?? 'blob'), '']
+    if (typeof value === 'string') return [name, null, withCrLf(value)]
+    return [name, (value as { name?: string }).name ?? 'blob', '']
   })
 }
 
-function latin1Of(text: string): string {
-  return Buffer.from(text).toString('latin1')
-}
-
 function matchesForm(expected: readonly FormEntry[], body: unknown): boolean {
-  const bytes = typeof body === 'string' ? Buffer.from(body) : bytesOf(body)
-  const received = isForm(body) ? entriesOfForm(body) : bytes && multipartEntries(bytes)
+  const received = isForm(body) ? entriesOfForm(body) : multipartEntries(textOf(body) ?? '')
   if (!received || received.length !== expected.length) return false
   return expected.every(([name, fileName, content], i) => {
     const other = received[i]!

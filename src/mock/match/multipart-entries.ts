@@ -4,11 +4,11 @@
  */
 const CRLF = '\r\n'
 
-/** Name, file name or null, and content as latin1. Null for bytes that are not such an encoding. */
+/** The content of a file is not compared. */
 export type FormEntry = readonly [name: string, fileName: string | null, content: string]
 
-export function multipartEntries(bytes: Buffer): FormEntry[] | null {
-  const text = bytes.toString('latin1')
+/** Null for a text that is not such an encoding. */
+export function multipartEntries(text: string): FormEntry[] | null {
   if (!text.startsWith('--')) return null
   const boundary = text.slice(0, text.indexOf(CRLF))
   const entries: FormEntry[] = []

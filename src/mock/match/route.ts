@@ -28,14 +28,11 @@ function namedParts(path: string): PathPattern | null {
   const [pathname = '', query] = path.split('?', 2)
   if (!/\/:[A-Za-z_]\w*/.test(pathname)) return null
   const names: string[] = []
-  const source = interceptedPath(pathname, null)
-    .split(/\/:([A-Za-z_]\w*)/)
-    .map((part, i) => {
-      if (i % 2 === 0) return literal(part)
-      names.push(part)
-      return '/([^/?]+)'
-    })
-    .join('')
+  const place = literal(interceptedPath(pathname, null))
+  const source = place.replace(/\/:([A-Za-z_]\w*)/g, (_, name: string) => {
+    names.push(name)
+    return '/([^/?]+)'
+  })
   const wanted = query === undefined ? '' : sortedPath(`?${query}`)
   const pattern = new RegExp(`^${source}${literal(wanted)}$`)
   return (requested) => {

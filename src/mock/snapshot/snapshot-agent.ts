@@ -148,9 +148,8 @@ export class SnapshotAgent extends MockAgent {
 
   #notFound({ options, method, origin }: MockCall): Error {
     const first = `No snapshot found for ${method} ${shownQuery(options.path)}`
-    const known = this.#recorder
-      .getSnapshots()
-      .map(({ request }) => `${request.method} ${shownQuery(request.url)}`)
+    const snapshots = this.#recorder.getSnapshots()
+    const known = snapshots.map(({ request }) => `${request.method} ${shownQuery(request.url)}`)
     const same = known.filter((place) => place.startsWith(`${method} ${origin}/`))
     const nearest = (same.length > 0 ? same : known).slice(0, 5)
     const list = nearest.length === 0 ? 'the file has none' : nearest.join('\n          ')
