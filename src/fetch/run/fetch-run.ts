@@ -199,12 +199,6 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
 
   /** True if the caller does not get this response. */
   #redirect(controller: DispatchController, status: number, headers: HeaderObject): boolean {
-    const { redirect } = this.#record
-    if (redirect === 'manual') return false
-    if (redirect === 'error') {
-      this.#refuse(new Error('unexpected redirect'))
-      return true
-    }
     let next: NextHop | null
     try {
       next = nextHop(this.#record, this.#trail, status, new HeaderList(headers))

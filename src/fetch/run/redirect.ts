@@ -73,7 +73,8 @@ export function nextHop(
 ): NextHop | null {
   const origin = record.body?.origin ?? null
   const location = headers.get('location')
-  if (location === null) return null
+  if (record.redirect === 'error') throw new Error('unexpected redirect')
+  if (record.redirect === 'manual' || location === null) return null
   const target = targetOf(location, record.url)
   if (!target.isHttp) throw new Error('URL scheme must be a HTTP(S) scheme')
   const trail = trailSoFar ?? new Trail(record.url)
