@@ -35,7 +35,7 @@ export class IterableFeed implements BodyFeed {
   readonly #chunks: AsyncIterable<unknown>
   #iterator: AsyncIterator<unknown> | null = null
   #sink: BodySink
-  #state: 'paused' | 'flowing' | 'reading' | 'over' = 'paused'
+  #state: 'paused' | 'reading' | 'over' = 'paused'
 
   constructor(chunks: AsyncIterable<unknown>, sink: BodySink) {
     this.#chunks = chunks
@@ -47,18 +47,13 @@ export class IterableFeed implements BodyFeed {
   }
 
   resume(): void {
-    if (this.#state !== 'paused') {
-      if (this.#state === 'reading') this.#state = 'flowing'
-      return
-    }
-    this.#state = 'flowing'
+    if (this.#state !== 'paused') return
+    this.#state = 'reading'
     void this.#next()
   }
 
-  /** A read that is already under way still delivers its chunk. */
-  pause(): void {
-    if (this.#state === 'flowing') this.#state = 'reading'
-  }
+  /** A read that is already under way still delivers its chunk. The next one waits for a reader anyway. */
+  pause(): void {}
 
   cancel(reason: unknown): void {
     if (this.#state === 'over') return
@@ -110,8 +105,9 @@ export class IterableFeed implements BodyFeed {
     // Copied: a generator may reuse the memory for its next chunk, and a byte stream detaches the chunks it
     // is given.
     this.#sink.receive(copyBytes(bytes, 0, bytes.byteLength))
-    if (this.#state === 'flowing' && this.#sink.awaited) void this.#next()
-    else if (this.#state === 'flowing' || this.#state === 'reading') this.#state = 'paused'
+    if (this.#state !== 'reading') return
+    if (this.#sink.awaited) void this.#next()
+    else this.#state = 'paused'
   }
 
   #end(): BodySink {
