@@ -121,10 +121,7 @@ export class OpeningHandshake implements AttemptOwner {
     // The dispatcher sets it.
     fields.delete('host')
     /** Replaces the caller's value. */
-    const set = (name: string, value: string): void => {
-      fields.delete(name)
-      fields.append(name, name, value)
-    }
+    const set = (name: string, value: string): void => fields.set(name, name, value)
     set('sec-websocket-key', key)
     set('sec-websocket-version', '13')
     if (protocols.length > 0) set(PROTOCOL_FIELD, protocols.join(', '))
