@@ -21,6 +21,7 @@ interface Arriving {
   readonly facts: ResponseFacts
 }
 
+const RESOLVED = Promise.resolve()
 const COLLAPSED: Handling = { kind: 'forwarded', reason: 'miss', collapsed: true }
 
 export class Followers implements SharedOwner {
@@ -106,7 +107,7 @@ export class Followers implements SharedOwner {
     const { presenter } = this.#host
     const { downstream, request } = caller
     // Not within `dispatch()`: a handler is never called before its caller has the return value.
-    queueMicrotask(() => {
+    void RESOLVED.then(() => {
       const head = own ?? presenter.headOf(value, false, COLLAPSED)
       const received = presenter.receivedWith(head, request)
       downstream.contain(() => {

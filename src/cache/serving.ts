@@ -6,6 +6,9 @@ import type { ResponseFacts } from '../relay/response-facts.ts'
 import type { Head, Received } from '../relay/response-source.ts'
 import type { HeldRequests, Refusable } from '../request/dispatching.ts'
 
+/** Unlike a promise, `queueMicrotask` creates an AsyncResource per call. */
+const RESOLVED = Promise.resolve()
+
 export interface Served {
   readonly head: Head
   readonly received: Received
@@ -30,7 +33,7 @@ export class Serving extends BodyDelivery implements Refusable {
   /** Not within `dispatch()`: a handler is never called before its caller has the return value. */
   startLater(): void {
     this.downstream.announce()
-    queueMicrotask(() => this.start())
+    void RESOLVED.then(() => this.start())
   }
 
   start(): void {

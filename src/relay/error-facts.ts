@@ -61,7 +61,7 @@ const OF_THE_CALLER = /^ERR_(?:INVALID_|STREAM_|MISSING_|OUT_OF_RANGE)/
 
 /**
  * A value without a code is the caller's: an abort reason, an exception of a handler, the argument of
- * `destroy()`.
+ * `destroy()`. What a handler throws may also have any code: `Downstream.isWanted` tells.
  */
 export function errorFacts(error: unknown): ErrorFacts {
   if (isBodyError(error)) return CALLER

@@ -37,6 +37,8 @@ type State =
 
 type Caller = Sharer<DispatchOptions>
 
+const RESOLVED = Promise.resolve()
+
 export class SharedExchange implements AttemptOwner, AttemptProgress, SharedOwner {
   readonly wantsQueued = true
   readonly wantsBodySent = false
@@ -80,7 +82,7 @@ export class SharedExchange implements AttemptOwner, AttemptProgress, SharedOwne
     const caller = this.#shared.add(downstream, opts)
     downstream.announce()
     // Not within `dispatch()`: a handler is never called before its caller has the return value.
-    queueMicrotask(() => {
+    void RESOLVED.then(() => {
       if (this.#attempt.controller === null || !this.#shared.callers.includes(caller)) return
       caller.start(this.#attempt, this.#context)
       if (this.#state.at === 'head') caller.show(this.#state.head, this.#attempt)

@@ -58,7 +58,8 @@ export class Limit implements Linked<Limit> {
   readonly #settings: ThrottleSettings
   readonly #bucket: TokenBucket
   readonly #rate: AdaptiveRate | null
-  readonly #waiting: WaitingRequests<LimitedRequest> = new WaitingRequests()
+  /** After one was added, `advance()` may send it. */
+  readonly waiting: WaitingRequests<LimitedRequest> = new WaitingRequests()
   #running = 0
   #state: State = 'open'
   /**
@@ -77,11 +78,11 @@ export class Limit implements Linked<Limit> {
   }
 
   get isIdle(): boolean {
-    return this.#running === 0 && this.#waiting.size === 0
+    return this.#running === 0 && this.waiting.size === 0
   }
 
   get isFull(): boolean {
-    return this.#waiting.size >= this.#settings.maxQueue
+    return this.waiting.size >= this.#settings.maxQueue
   }
 
   /**
@@ -98,7 +99,7 @@ export class Limit implements Linked<Limit> {
 
   /** Whether a request that has just come need not wait. */
   get isFree(): boolean {
-    return this.#waiting.size === 0 && this.#hasRoom && this.#delay() === 0
+    return this.waiting.size === 0 && this.#hasRoom && this.#delay() === 0
   }
 
   /** A request is about to be sent. */
@@ -109,21 +110,16 @@ export class Limit implements Linked<Limit> {
     this.#host.running++
   }
 
-  /** The request waits; `advance()` may send it. */
-  add(request: LimitedRequest): void {
-    this.#waiting.add(request)
-  }
-
   /** A request is given up while it waits. */
   abandon(request: LimitedRequest): void {
-    this.#waiting.remove(request)
-    if (this.#waiting.size === 0) this.#stopAlarm()
+    this.waiting.remove(request)
+    if (this.waiting.size === 0) this.#stopAlarm()
     this.#host.onQuiet(this)
   }
 
   /** Finds out what the next request waits for. */
   #offer(): void {
-    if (this.#state !== 'open' || this.#waiting.size === 0 || !this.#hasRoom) return
+    if (this.#state !== 'open' || this.waiting.size === 0 || !this.#hasRoom) return
     const delay = this.#delay()
     if (delay === 0) {
       this.#state = 'enqueued'
@@ -134,8 +130,8 @@ export class Limit implements Linked<Limit> {
   /** Its turn has come. Meanwhile the request may have been given up, or a limit may have been reached. */
   takeTurn(): void {
     this.#state = 'open'
-    if (this.#waiting.size > 0 && this.#hasRoom && this.#delay() === 0) {
-      const request = this.#waiting.take()!
+    if (this.waiting.size > 0 && this.#hasRoom && this.#delay() === 0) {
+      const request = this.waiting.take()!
       this.admit(request)
       request.onTurn()
     }
@@ -192,7 +188,7 @@ export class Limit implements Linked<Limit> {
     if (asked <= maxRetryAfter) return
     this.#closure = { opensAt: at + maxRetryAfter, askedFor: at + asked }
     this.#stopAlarm()
-    for (const request of this.#waiting.takeAll()) request.giveUp(asked)
+    for (const request of this.waiting.takeAll()) request.giveUp(asked)
     this.#host.onQuiet(this)
   }
 

@@ -57,7 +57,7 @@ export class ThrottledRequest extends RelayedRequest implements LimitedRequest {
       return refuse(this.opts, this.downstream.handler, error)
     }
     this.#call = new HeldCall(this.opts, this.downstream, this.call.held, () => this.#limit.abandon(this))
-    this.#limit.add(this)
+    this.#limit.waiting.add(this)
     this.downstream.announce()
     this.#limit.advance()
     return true
