@@ -34,9 +34,8 @@ export class Dialer {
   /** `dial` and `socket` belong to the latest connection. */
   dial: Dial | null = null
   socket: Socket | null = null
-  #stopWatching: () => void = () => {}
-  /** For origins that a redirect leads to. */
-  #others: EnvHttpProxyAgent | null = null
+  /** What is to be done when the run is over. */
+  readonly #ends: (() => unknown)[] = []
 
   constructor(options: Options, files: TlsFiles) {
     this.#options = options
@@ -57,8 +56,7 @@ export class Dialer {
 
   /** To be called when the run is over. */
   end(): void {
-    this.#stopWatching()
-    void this.#others?.destroy()
+    for (const end of this.#ends) end()
   }
 
   #openProxied(common: ClientOptions, connections: number): EnvHttpProxyAgent | null {
@@ -76,10 +74,11 @@ export class Dialer {
     const onStart = (): void => {
       started = performance.now()
     }
-    this.#stopWatching = watchConnections(opened.host, onStart, (socket) => {
+    const onConnected = (socket: Socket): void => {
       const problem = this.#note(socket, { started, resolved: null, switched: false }, opened.proxy)
       if (problem !== null) socket.destroy(problem)
-    })
+    }
+    this.#ends.push(watchConnections(opened.host, onStart, onConnected))
     return this.#apart(opened.agent, settings)
   }
 
@@ -94,7 +93,7 @@ export class Dialer {
     if (cert === undefined || !this.#options.location) return agent
     const { cert: _cert, key: _key, ...requestTls } = settings.requestTls as TlsFiles
     const opened = openProxied(this.#options, { ...settings, requestTls }, ca ?? null)!
-    this.#others = opened.agent
+    this.#ends.push(() => opened.agent.destroy())
     return agent.compose(
       (dispatch) => (opts, handler) =>
         this.#isOwn(opts.origin!) ? dispatch(opts, handler) : opened.agent.dispatch(opts as never, handler),

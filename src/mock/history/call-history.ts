@@ -18,6 +18,8 @@ export interface FilterCallsOptions {
 const SEARCHED = ['protocol', 'host', 'port', 'origin', 'path', 'hash', 'fullUrl', 'method'] as const
 type Searched = (typeof SEARCHED)[number]
 
+const QUANTIFIERS: Readonly<Record<string, 'some' | 'every'>> = { OR: 'some', AND: 'every' }
+
 /** Conditions by property of a log. */
 export interface FilterCallsObjectCriteria
   extends Record<string, FilterCallsParameter>,
@@ -84,15 +86,19 @@ export class MockCallHistory extends Filtering {
       throw new InvalidArgumentError('criteria parameter should be one of function, regexp, or object')
     }
     if (Object.keys(criteria).length === 0) return this.calls()
-    const every = isEvery(options)
+    const { operator = 'OR' } = options ?? {}
+    const quantifier = typeof operator === 'string' ? QUANTIFIERS[operator.toUpperCase()] : undefined
+    if (quantifier === undefined) {
+      throw new InvalidArgumentError(
+        "options.operator must to be a case insensitive string equal to 'OR' or 'AND'",
+      )
+    }
     const names = SEARCHED.filter((name) => Object.hasOwn(criteria, name))
     for (const name of names) checkParameter(name, criteria[name])
     if (names.length === 0) return []
-    return this.#logs.filter((log) => {
-      const fulfils = (name: Searched): boolean =>
-        criteria[name] === log[name] || matchesText(criteria[name], log[name])
-      return every ? names.every(fulfils) : names.some(fulfils)
-    })
+    return this.#logs.filter((log) =>
+      names[quantifier]((name) => criteria[name] === log[name] || matchesText(criteria[name], log[name])),
+    )
   }
 
   /** Forgets all calls. */
@@ -112,17 +118,6 @@ for (const name of SEARCHED) {
     return this.filterCalls({ [name]: wanted })
   }
   Object.defineProperty(MockCallHistory.prototype, method, { value, writable: true, configurable: true })
-}
-
-function isEvery(options: FilterCallsOptions | null | undefined): boolean {
-  const { operator = 'OR' } = options ?? {}
-  const name = typeof operator === 'string' ? operator.toUpperCase() : ''
-  if (name !== 'OR' && name !== 'AND') {
-    throw new InvalidArgumentError(
-      "options.operator must to be a case insensitive string equal to 'OR' or 'AND'",
-    )
-  }
-  return name === 'AND'
 }
 
 function checkParameter(name: string, value: unknown): void {

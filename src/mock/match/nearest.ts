@@ -58,16 +58,14 @@ export function mismatchesOf(run: MatchRun, nearest: Interception): Mismatch[] {
   if (differs(0))
     add('path', shownPath(pattern.path), shownQuery(call.path), parameterDifference(pattern.path, call.path))
   if (differs(1)) add('method', shownMatcher(pattern.method), call.method)
-  if (differs(2) && !isUncalled(run, nearest, 2, pattern.body)) {
+  // A matcher function that was not called is not a mismatch.
+  const isCalled = (part: number, matcher: unknown): boolean =>
+    !isFunction(matcher) || run.refusedBy(nearest) === part
+  if (differs(2) && isCalled(2, pattern.body)) {
     add('body', shownMatcher(pattern.body), shownBody(call), differenceIn(pattern.body, call))
   }
-  if (differs(3) && !isUncalled(run, nearest, 3, pattern.headers)) addFields(pattern.headers, call, add)
+  if (differs(3) && isCalled(3, pattern.headers)) addFields(pattern.headers, call, add)
   return mismatches
-}
-
-/** A matcher function that was not called is not a mismatch. */
-function isUncalled(run: MatchRun, candidate: Interception, part: number, matcher: unknown): boolean {
-  return typeof matcher === 'function' && run.refusedBy(candidate) !== part
 }
 
 function addFields(
