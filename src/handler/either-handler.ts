@@ -16,10 +16,19 @@ import { type Abortable, watched } from './wrapping-handler.ts'
 
 type Hook = keyof DispatchHandler
 
-const NEWER_METHODS = (
-  'onRequestQueued onRequestStart onBodySent onRequestSent onResponseStarted onResponseStart ' +
-  'onResponseData onResponseBytes onResponseEnd onRequestUpgrade onResponseError'
-).split(' ') as Hook[]
+const NEWER_METHODS: readonly Hook[] = [
+  'onRequestQueued',
+  'onRequestStart',
+  'onBodySent',
+  'onRequestSent',
+  'onResponseStarted',
+  'onResponseStart',
+  'onResponseData',
+  'onResponseBytes',
+  'onResponseEnd',
+  'onRequestUpgrade',
+  'onResponseError',
+]
 
 type Call = (...args: never[]) => unknown
 

@@ -46,22 +46,32 @@ export interface CacheControlDirectives {
 /** Longest lifetime (RFC 9111 §1.2.2). */
 export const MAX_SECONDS: number = 2 ** 31 - 1
 
+const OF_SECONDS = [
+  'max-age',
+  's-maxage',
+  'max-stale',
+  'min-fresh',
+  'stale-while-revalidate',
+  'stale-if-error',
+] as const
+type Duration = (typeof OF_SECONDS)[number]
 type Qualified = 'no-cache' | 'private'
-type Duration = Extract<keyof CacheControlDirectives, `${'max' | 's-max' | 'min' | 'stale'}${string}`>
 type Flag = Exclude<keyof CacheControlDirectives, Qualified | Duration>
 
 /** Directives that are a number of seconds. */
-export const DURATIONS: ReadonlySet<string> = new Set(
-  'max-age s-maxage max-stale min-fresh stale-while-revalidate stale-if-error'.split(' '),
-)
+export const DURATIONS: ReadonlySet<string> = new Set(OF_SECONDS)
 
 /** Directives without an argument. */
-export const FLAGS: ReadonlySet<string> = new Set(
-  (
-    'public no-store no-transform must-revalidate proxy-revalidate must-understand immutable ' +
-    'only-if-cached'
-  ).split(' '),
-)
+export const FLAGS: ReadonlySet<string> = new Set<Flag>([
+  'public',
+  'no-store',
+  'no-transform',
+  'must-revalidate',
+  'proxy-revalidate',
+  'must-understand',
+  'immutable',
+  'only-if-cached',
+])
 
 const LEADING_TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+/
 const RESTRICTING = /(?<![\w-])(no-store|no-cache|private)(?![\w-])/gi

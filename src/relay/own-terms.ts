@@ -7,10 +7,17 @@ import type { DispatchOptions } from '../request/dispatch-options.ts'
 /**
  * Limits of the caller, the server that is meant, and what interceptors further inside do with the response.
  */
-const TERMS = (
-  'headersTimeout bodyTimeout servername maxRedirections throwOnMaxRedirect stripHeadersOnRedirect ' +
-  'stripHeadersOnCrossOriginRedirect dumpMaxSize retryOptions'
-).split(' ') as (keyof DispatchOptions)[]
+const TERMS = [
+  'headersTimeout',
+  'bodyTimeout',
+  'servername',
+  'maxRedirections',
+  'throwOnMaxRedirect',
+  'stripHeadersOnRedirect',
+  'stripHeadersOnCrossOriginRedirect',
+  'dumpMaxSize',
+  'retryOptions',
+] as const satisfies readonly (keyof DispatchOptions)[]
 
 /** Options are no deeper than that; what is deeper is only equal to itself. */
 const DEEPEST = 3
