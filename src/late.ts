@@ -8,7 +8,14 @@
  */
 
 type Loaded = Readonly<Record<string, object>>
-type Callable = abstract new () => unknown
+type Callable = (abstract new () => unknown) & ((...values: unknown[]) => unknown)
+
+interface LateMember {
+  readonly name: string
+  readonly proxy: object
+  /** Undefined until it is loaded. */
+  real?: Callable
+}
 
 /** The exports of these names, all of them from the part that `load` returns. Some are plain objects. */
 export function lateExports(
@@ -16,76 +23,75 @@ export function lateExports(
   load: () => Loaded,
   objects: readonly string[] = [],
 ): Record<string, unknown> {
+  /**
+   * By the targets of their proxies, which have the members of the real ones as soon as those are loaded, so
+   * that what is seen of a proxy is consistent.
+   */
+  const members = new Map<object, LateMember>()
   let isLoaded = false
-  const members = names.map((name) => new LateMember(name, objects.includes(name), ensure))
+
   function ensure(): void {
     if (isLoaded) return
     const loaded = load()
     isLoaded = true
-    for (const member of members) member.become(loaded[member.name] as object)
+    for (const [target, member] of members) become(target, member, loaded[member.name] as Callable)
     // A class of the part that extends another one shows that, not the class behind it.
-    const proxies = new Map(members.map(({ real, proxy }) => [real, proxy]))
-    for (const { real, target } of members) {
+    const proxies = new Map([...members.values()].map(({ real, proxy }) => [real, proxy]))
+    for (const [target, { real }] of members) {
       const parent = Object.getPrototypeOf(real)
       Object.setPrototypeOf(target, proxies.get(parent) ?? parent)
     }
   }
-  return Object.fromEntries(members.map(({ name, proxy }) => [name, proxy]))
+
+  function memberOf(target: object): Required<LateMember> {
+    ensure()
+    return members.get(target) as Required<LateMember>
+  }
+
+  const after =
+    <Values extends unknown[], Result>(operation: (...values: Values) => Result) =>
+    (...values: Values): Result => {
+      ensure()
+      return operation(...values)
+    }
+
+  const traps: ProxyHandler<object> = {
+    construct(target, values, newTarget) {
+      const { real, proxy } = memberOf(target)
+      return Reflect.construct(real, values, newTarget === proxy ? real : newTarget) as object
+    },
+    apply: (target, receiver, values) => Reflect.apply(memberOf(target).real, receiver, values),
+    get: after(Reflect.get),
+    set: after(Reflect.set),
+    has: after(Reflect.has),
+    deleteProperty: after(Reflect.deleteProperty),
+    defineProperty: after(Reflect.defineProperty),
+    getOwnPropertyDescriptor: after(Reflect.getOwnPropertyDescriptor),
+    ownKeys: after(Reflect.ownKeys),
+    getPrototypeOf: after(Reflect.getPrototypeOf),
+    setPrototypeOf: after(Reflect.setPrototypeOf),
+  }
+
+  for (const name of names) {
+    const target = targetOf(name, objects.includes(name))
+    members.set(target, { name, proxy: new Proxy(target, traps) })
+  }
+  return Object.fromEntries([...members.values()].map(({ name, proxy }) => [name, proxy]))
 }
 
-class LateMember {
-  readonly name: string
-  readonly proxy: object
-  /** Has the members of the real one as soon as that is loaded, so that what is seen of the proxy is consistent. */
-  readonly target: object
-  real: object = Object
+/** Only an ordinary function can be called, constructed, and given another prototype. */
+function targetOf(name: string, isObject: boolean): object {
+  function target(): void {}
+  return isObject ? {} : Object.defineProperty(target, 'name', { value: name })
+}
 
-  constructor(name: string, isObject: boolean, ensure: () => void) {
-    this.name = name
-    // Only an ordinary function can be called, constructed, and given another prototype.
-    function target(): void {}
-    this.target = isObject ? {} : Object.defineProperty(target, 'name', { value: name })
-    this.proxy = new Proxy(this.target, this.#traps(ensure))
-  }
-
-  become(real: object): void {
-    this.real = real
-    const { prototype, ...members } = Object.getOwnPropertyDescriptors(real as { prototype?: object })
-    Object.defineProperties(this.target, members)
-    if (prototype === undefined) return
-    // It keeps being an own property that cannot be deleted, as with every class.
-    Object.defineProperty(this.target, 'prototype', { ...prototype })
-    if (prototype.value?.constructor !== real) return
-    Object.defineProperty(prototype.value, 'constructor', { value: this.proxy })
-  }
-
-  #traps(ensure: () => void): ProxyHandler<object> {
-    const proxy = () => this.proxy
-    const real = () => {
-      ensure()
-      return this.real as Callable & ((...values: unknown[]) => unknown)
-    }
-    const after =
-      <Values extends unknown[], Result>(operation: (...values: Values) => Result) =>
-      (...values: Values): Result => {
-        ensure()
-        return operation(...values)
-      }
-    return {
-      construct(_, values, newTarget) {
-        const realClass = real()
-        return Reflect.construct(realClass, values, newTarget === proxy() ? realClass : newTarget) as object
-      },
-      apply: (_, receiver, values) => Reflect.apply(real(), receiver, values),
-      get: after(Reflect.get),
-      set: after(Reflect.set),
-      has: after(Reflect.has),
-      deleteProperty: after(Reflect.deleteProperty),
-      defineProperty: after(Reflect.defineProperty),
-      getOwnPropertyDescriptor: after(Reflect.getOwnPropertyDescriptor),
-      ownKeys: after(Reflect.ownKeys),
-      getPrototypeOf: after(Reflect.getPrototypeOf),
-      setPrototypeOf: after(Reflect.setPrototypeOf),
-    }
-  }
+function become(target: object, member: LateMember, real: Callable): void {
+  member.real = real
+  const { prototype, ...others } = Object.getOwnPropertyDescriptors(real as { prototype?: object })
+  Object.defineProperties(target, others)
+  if (prototype === undefined) return
+  // It keeps being an own property that cannot be deleted, as with every class.
+  Object.defineProperty(target, 'prototype', { ...prototype })
+  if (prototype.value?.constructor !== real) return
+  Object.defineProperty(prototype.value, 'constructor', { value: member.proxy })
 }
