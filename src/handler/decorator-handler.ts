@@ -3,10 +3,11 @@
  * those that it needs.
  */
 // biome-ignore-all lint/correctness/noVoidTypeReturn: a handler may have async functions, and the dispatcher looks at their promises
+import { watched } from '../base/loop/thenable.ts'
 import { defineKind } from '../base/object/kind.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import { toDispatchHandler } from './legacy-handler.ts'
-import { controllerOf, innerOf, WrappingHandler, watched } from './wrapping-handler.ts'
+import { controllerOf, innerOf, WrappingHandler } from './wrapping-handler.ts'
 
 /**
  * Forwards to the handler given to the constructor; one of the older generation is bridged.

@@ -4,6 +4,7 @@
  * promise that rejects: otherwise the request would never settle, and the rejection would end the process.
  */
 
+import { type Abortable, watched } from '../base/loop/thenable.ts'
 import { throwLater } from '../base/loop/throw-later.ts'
 import { isKind } from '../base/object/kind.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
@@ -12,7 +13,6 @@ import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { type Dispatching, type HeldRequests, type Refusable, whenRefused } from '../request/dispatching.ts'
 import { toDispatchHandler } from './legacy-handler.ts'
 import { answerOlderCalls } from './older-calls.ts'
-import { type Abortable, watched } from './wrapping-handler.ts'
 
 type Hook = keyof DispatchHandler
 

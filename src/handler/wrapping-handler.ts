@@ -4,27 +4,16 @@
  */
 // biome-ignore-all lint/correctness/noVoidTypeReturn: a handler may have async functions, and the dispatcher looks at their promises
 import type { Duplex } from 'node:stream'
-import { isThenable } from '../base/loop/thenable.ts'
+import { watched } from '../base/loop/thenable.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import { answerOlderCalls } from './older-calls.ts'
-
-export type Abortable = Pick<DispatchController, 'abort'>
 
 /** The handler that one of ours wraps. Not a member: a subclass of a program could have one of its name. */
 export let innerOf: (wrapping: WrappingHandler) => DispatchHandler
 
 /** What steers the request of such a handler; null until it has started. */
 export let controllerOf: (wrapping: WrappingHandler) => DispatchController | null
-
-/**
- * What a method of a handler has returned. Whoever gets it next may not hand on the promise of an async
- * function, so its rejection aborts the request here: it must not end the process.
- */
-export function watched<T>(answer: T, request: Abortable | null): T {
-  if (isThenable(answer)) answer.then(undefined, (error: unknown) => request?.abort(error))
-  return answer
-}
 
 /** The base of `DecoratorHandler`. It has no field that a subclass of a program could have as well. */
 export abstract class WrappingHandler implements DispatchHandler {

@@ -9,3 +9,16 @@ export function isThenable(value: unknown): value is Promise<unknown> {
 export function whenReady<T, R>(value: T | Promise<T>, then: (value: T) => R): R | Promise<Awaited<R>> {
   return isThenable(value) ? (Promise.resolve(value).then(then as never) as Promise<Awaited<R>>) : then(value)
 }
+
+export interface Abortable {
+  abort(reason?: unknown): void
+}
+
+/**
+ * What a method of a handler has returned. Whoever gets it next may not hand on the promise of an async
+ * function, so its rejection aborts the request here: it must not end the process.
+ */
+export function watched<T>(answer: T, request: Abortable | null): T {
+  if (isThenable(answer)) answer.then(undefined, (error: unknown) => request?.abort(error))
+  return answer
+}
