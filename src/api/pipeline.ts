@@ -75,7 +75,10 @@ class RequestSide extends Readable {
 
 /** The response body that the handler gets. As in undici, it has no `text()` or siblings. */
 class ResponseSide extends ArrivingBody {
-  protected override readonly announced = null
+  protected override get announced(): null {
+    return null
+  }
+
   protected override onCollected(): void {}
 }
 
