@@ -9,11 +9,13 @@ import { type CallContext, captureContext, runIn } from '../base/loop/call-conte
 import { isThenable } from '../base/loop/thenable.ts'
 import { RequestAbortedError, SocketError, type Timings } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
-import type { DispatchController, DispatchHandler, HookArguments } from '../request/dispatch-handler.ts'
+import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import type { RawFields } from '../request/received-fields.ts'
 import type { AttemptProgress } from './attempt.ts'
 import { type ResponseFacts, responseFacts, stateFacts } from './response-facts.ts'
 import type { Head, Received, ResponseSource } from './response-source.ts'
+
+type Hook = Exclude<keyof DispatchHandler, 'onResponseBytes'>
 
 /** `settled`: the handler had its final call. */
 type State = 'waiting' | 'started' | 'responding' | 'settled'
@@ -265,11 +267,11 @@ export class Downstream implements DispatchController, AttemptProgress {
   }
 
   /** A call after which more may come. What comes while it runs waits until it has returned. */
-  #deliver<K extends keyof DispatchHandler>(name: K, ...args: HookArguments<K>): void {
+  #deliver(name: Hook, a?: unknown, b?: unknown, c?: unknown, d?: unknown): void {
     const isInner = this.#isCalling
     this.#isCalling = true
     try {
-      this.#call(name, ...args)
+      this.#call(name, a, b, c, d)
     } finally {
       this.#isCalling = isInner
     }
@@ -296,14 +298,12 @@ export class Downstream implements DispatchController, AttemptProgress {
     }
   }
 
-  #call<K extends keyof DispatchHandler>(name: K, ...args: HookArguments<K>): void {
-    const method = this.handler[name] as ((...args: unknown[]) => void) | null | undefined
-    if (method === undefined || method === null) return
+  #call(name: Hook, a?: unknown, b?: unknown, c?: unknown, d?: unknown): void {
     try {
-      const answer: unknown = this.#isShared
-        ? runIn(this.#context, method, this.handler, ...args)
-        : Reflect.apply(method, this.handler, args)
-      if (isThenable(answer)) this.#await(answer, name, args)
+      const answer = this.#isShared
+        ? runIn(this.#context, callHook, null, this.handler, name, a, b, c, d)
+        : callHook(this.handler, name, a, b, c, d)
+      if (isThenable(answer)) this.#await(answer, name, d)
     } catch (error) {
       this.#hasThrown = true
       throw error
@@ -311,12 +311,49 @@ export class Downstream implements DispatchController, AttemptProgress {
   }
 
   /** A method that is an async function: what it rejects with counts as thrown. */
-  #await(answer: Promise<unknown>, name: keyof DispatchHandler, args: readonly unknown[]): void {
+  #await(answer: Promise<unknown>, name: Hook, last: unknown): void {
     const fail = (error: Error): void => {
       if (name === 'onResponseEnd') this.#call('onResponseError', this, error)
-      else if (name === 'onRequestUpgrade') (args[3] as Duplex).destroy(error)
+      else if (name === 'onRequestUpgrade') (last as Duplex).destroy(error)
       else throw error
     }
     answer.then(undefined, (error: Error) => this.contain(() => fail(error)))
+  }
+}
+
+/**
+ * Calls a method of the handler, if it has it. Each is named, and its arguments are not gathered in an array:
+ * every layer makes most of these calls for every request.
+ */
+function callHook(
+  handler: DispatchHandler,
+  name: Hook,
+  a: unknown,
+  b: unknown,
+  c: unknown,
+  d: unknown,
+): unknown {
+  const controller = a as DispatchController
+  switch (name) {
+    case 'onRequestQueued':
+      return handler.onRequestQueued?.(a as DispatchController['abort'])
+    case 'onRequestStart':
+      return handler.onRequestStart?.(controller, b)
+    case 'onBodySent':
+      return handler.onBodySent?.(a as string | Uint8Array)
+    case 'onRequestSent':
+      return handler.onRequestSent?.()
+    case 'onResponseStarted':
+      return handler.onResponseStarted?.()
+    case 'onResponseStart':
+      return handler.onResponseStart?.(controller, b as number, c as HeaderObject, d as string)
+    case 'onResponseData':
+      return handler.onResponseData?.(controller, b as Buffer)
+    case 'onResponseEnd':
+      return handler.onResponseEnd?.(controller, b as HeaderObject)
+    case 'onRequestUpgrade':
+      return handler.onRequestUpgrade?.(controller, b as number, c as HeaderObject, d as Duplex)
+    case 'onResponseError':
+      return handler.onResponseError?.(controller, b as Error)
   }
 }

@@ -86,7 +86,15 @@ export function readRedirectOptions(options: RedirectOptions | null | undefined)
 
 /** The settings of one request: the same object where the request has no options for this interceptor. */
 export function settingsOf(settings: RedirectSettings, opts: DispatchOptions): RedirectSettings {
-  if (NAMES.every((name) => opts[name] === undefined)) return settings
+  // Each by its name: this is asked of every request.
+  if (
+    opts.maxRedirections === undefined &&
+    opts.throwOnMaxRedirect === undefined &&
+    opts.stripHeadersOnRedirect === undefined &&
+    opts.stripHeadersOnCrossOriginRedirect === undefined
+  ) {
+    return settings
+  }
   const own = NAMES.filter((name) => opts[name] !== undefined)
   const read = own.map((name) => [name, readOption(name, opts[name], OF_REQUEST[name] as Option<unknown>)])
   return { ...settings, ...Object.fromEntries(read) }

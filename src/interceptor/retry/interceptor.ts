@@ -30,7 +30,9 @@ export function retry(options?: RetryOptions | null): Interceptor {
 
 /** A request with the options of its caller merged over those of the interceptor or the agent. */
 export function retriedRequest(call: Call, settings: RetrySettings, open?: RetriedRequests): RetriedRequest {
+  const { handler, dispatch, held } = call
   const { retryOptions } = call.opts as RetryDispatchOptions
   const own = retryOptions ? readRetryOptions(retryOptions, settings) : settings
-  return new RetriedRequest({ ...call, opts: optionsToRepeat(call.opts, own) }, own, open)
+  const opts = optionsToRepeat(call.opts, own)
+  return new RetriedRequest({ opts, handler, dispatch, held }, own, open)
 }
