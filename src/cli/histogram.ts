@@ -4,8 +4,12 @@ import type { Measurement } from './repeat.ts'
 import { failureLines, sections, statusStyle } from './report.ts'
 import { bytes, clean, count, milliseconds, type TextLayout } from './text-layout.ts'
 
-/** `to` is exclusive, and null in the last one, which has all that is slower. */
-export type Bucket = Readonly<Record<'from' | 'count', number>> & { readonly to: number | null }
+export interface Bucket {
+  readonly from: number
+  /** Exclusive; null for the last one, which has all that is slower. */
+  readonly to: number | null
+  readonly count: number
+}
 
 /** Rows of the histogram, without the last one, for what is slower. */
 const ROWS = 10
