@@ -5,7 +5,7 @@
 import { defineKind } from '../base/object/kind.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { dispatchOn } from '../handler/either-handler.ts'
-import { toDispatchHandler } from '../handler/legacy-handler.ts'
+import { checkedHandler } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
@@ -28,10 +28,7 @@ export class Dispatcher1Wrapper extends Dispatcher {
 
   /** Wraps a handler of the older generation; one of the newer is returned unchanged. */
   static wrapHandler(handler: DispatchHandler | LegacyDispatchHandler): DispatchHandler {
-    if (typeof handler !== 'object' || handler === null) {
-      throw new InvalidArgumentError('handler must be an object')
-    }
-    return toDispatchHandler(handler)
+    return checkedHandler(handler)
   }
 
   override dispatch(options: DispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean {

@@ -1,4 +1,5 @@
 /** Whether and when to reconnect after an event stream has ended. It has no timers and only counts. */
+import { LONGEST_DELAY } from '../base/loop/deadline.ts'
 import type { StreamPlan } from './stream-options.ts'
 
 /** How a stream, or the attempt to get it, has ended. */
@@ -20,9 +21,6 @@ const LEAST_DELAY = 100
 
 /** After a stream with events. A server may want an immediate request, but not a busy loop. */
 const LEAST_DELAY_AFTER_EVENTS = 10
-
-/** The runtime turns a longer delay into 1 ms. */
-const LONGEST_DELAY = 2 ** 31 - 1
 
 export class Reconnection {
   readonly #plan: StreamPlan

@@ -1,4 +1,5 @@
 /** What `intercept()` returns: the replies of one interceptor are defined on it. */
+import { LONGEST_DELAY } from '../base/loop/deadline.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { HeadersInput } from '../request/dispatch-options.ts'
 import { Interception, type MockInterceptorOptions, type MockPattern } from './match/interception.ts'
@@ -19,7 +20,7 @@ import {
   type UpgradeAcceptor,
 } from './reply/reply.ts'
 import { readReplyFields } from './reply/reply-fields.ts'
-import { count, FAULTS, LONGEST_DELAY, type WireFault, type WireScript } from './wire/wire-step.ts'
+import { count, FAULTS, type WireFault, type WireScript } from './wire/wire-step.ts'
 
 /** How often a reply is given, and when. Returned by `reply()` and its siblings. */
 export class MockScope<_TData = unknown> {

@@ -5,6 +5,7 @@
  */
 import { Buffer } from 'node:buffer'
 import { Duplex } from 'node:stream'
+import { LONGEST_DELAY } from '../../base/loop/deadline.ts'
 import { runtimeSetImmediate } from '../../base/loop/runtime-turns.ts'
 import { clearTimer, startInterval, startTimer } from '../../base/loop/timer.ts'
 import { loadCrypto } from '../../base/node/lazy-modules.ts'
@@ -15,7 +16,7 @@ import { bytesOf } from '../mock-body.ts'
 import type { MockCall } from '../mock-call.ts'
 import type { MockedResponse, UpgradeAcceptor } from '../reply/reply.ts'
 import { responseText } from '../reply/response-text.ts'
-import { LONGEST_DELAY, type WireAction, type WireFrame, type WireScript } from './wire-step.ts'
+import type { WireAction, WireFrame, WireScript } from './wire-step.ts'
 
 /** Bytes per connection kept for `agent.wire`. */
 const MOST_KEPT = 16 * 1024 * 1024

@@ -4,9 +4,6 @@ import { InvalidArgumentError } from '../../errors.ts'
 import { integerFrom } from '../../options.ts'
 import { DATA, FLAG_END_STREAM, SETTINGS } from '../../protocol/http2/constants.ts'
 
-/** In milliseconds. The runtime turns a longer delay into 1 ms. */
-export const LONGEST_DELAY: number = 2 ** 31 - 1
-
 /** Which engine reads the replies. */
 export type WireProtocol = 'h1' | 'h2'
 
