@@ -14,10 +14,10 @@ import {
   type StreamOutcome,
   type StreamState,
 } from './stream-state.ts'
+import { StreamTable } from './stream-table.ts'
 
 export class StreamSet {
-  /** In the order they were opened. */
-  readonly #live = new Map<number, Stream>()
+  readonly #live = new StreamTable()
   /** The id that the next stream will have. */
   nextId = 1
   /**
@@ -36,7 +36,7 @@ export class StreamSet {
   }
 
   add(stream: Stream): void {
-    this.#live.set(stream.id, stream)
+    this.#live.add(stream)
     this.nextId = stream.id + 2
   }
 
@@ -46,7 +46,7 @@ export class StreamSet {
 
   /** The stream is closed; its state is remembered for a while. */
   remove(stream: Stream): void {
-    this.#live.delete(stream.id)
+    this.#live.remove(stream)
     this.#remember(stream.id, stream.state)
   }
 
@@ -93,6 +93,6 @@ export class StreamSet {
 
   /** A copy, in the order they were opened. */
   all(): Stream[] {
-    return [...this.#live.values()]
+    return this.#live.all()
   }
 }
