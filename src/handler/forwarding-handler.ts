@@ -2,7 +2,7 @@
  * Base of the handlers that this library puts before a caller's handler: forwards every call. Unlike
  * `DecoratorHandler` it has the optional hooks only if the caller's handler has them, because a dispatcher
  * works for each: a function for `onRequestQueued`, a copy of the body for `onBodySent`. It has no
- * `onResponseBytes`: bytes are lent to final handlers alone.
+ * `onResponseBytes`: its subclasses look at chunks.
  */
 // biome-ignore-all lint/correctness/noVoidTypeReturn: a handler may have async functions, and the dispatcher looks at their promises
 import type { DispatchHandler } from '../request/dispatch-handler.ts'

@@ -17,6 +17,7 @@ import type { Head, ResponseSource } from './response-source.ts'
 
 type AbortFunction = (reason?: unknown) => void
 type BodySentHook = NonNullable<DispatchHandler['onBodySent']>
+type BytesHook = NonNullable<DispatchHandler['onResponseBytes']>
 
 /** What sends a request. */
 export type Send = (opts: DispatchOptions, handler: DispatchHandler) => boolean
@@ -31,6 +32,8 @@ export interface AttemptOwner {
   /** For each informational head and for the final one. */
   onHead(attempt: Attempt, head: Head): void
   onData(attempt: Attempt, chunk: Buffer): void
+  /** In place of `onData`, for bytes in memory that is lent for the length of the call. */
+  onBytes?(attempt: Attempt, memory: Buffer, start: number, end: number): void
   onEnd(attempt: Attempt, trailers: HeaderObject): void
   onUpgrade(attempt: Attempt, head: Head, socket: Duplex): void
   /**
@@ -192,6 +195,14 @@ export class Attempt implements DispatchHandler, ResponseSource {
 
   onResponseData(_controller: DispatchController, chunk: Buffer): void {
     if (this.#isOpen) this.#owner.onData(this, chunk)
+  }
+
+  get onResponseBytes(): BytesHook {
+    return (this.#owner.onBytes === undefined ? undefined : this.#onBytes) as BytesHook
+  }
+
+  #onBytes(_controller: DispatchController, memory: Buffer, start: number, end: number): void {
+    if (this.#isOpen) this.#owner.onBytes!(this, memory, start, end)
   }
 
   onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {

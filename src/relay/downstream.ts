@@ -5,6 +5,7 @@
  */
 import type { Duplex } from 'node:stream'
 import { BodyBytes } from '../base/bytes/body-bytes.ts'
+import { ownBytes } from '../base/bytes/own-bytes.ts'
 import { type CallContext, captureContext, runIn } from '../base/loop/call-context.ts'
 import { isThenable } from '../base/loop/thenable.ts'
 import { RequestAbortedError, SocketError, type Timings } from '../errors.ts'
@@ -15,7 +16,7 @@ import type { AttemptProgress } from './attempt.ts'
 import { type ResponseFacts, responseFacts, stateFacts } from './response-facts.ts'
 import type { Head, Received, ResponseSource } from './response-source.ts'
 
-type Hook = Exclude<keyof DispatchHandler, 'onResponseBytes'>
+type Hook = keyof DispatchHandler
 
 /** `settled`: the handler had its final call. */
 type State = 'waiting' | 'started' | 'responding' | 'settled'
@@ -199,6 +200,12 @@ export class Downstream implements DispatchController, AttemptProgress {
     } else this.#deliver('onResponseData', this, chunk)
   }
 
+  /** The same for bytes in memory that is lent for the length of the call. */
+  bytes(memory: Buffer, start: number, end: number): void {
+    if (this.handler.onResponseBytes === undefined || this.#isHeldUp) this.data(ownBytes(memory, start, end))
+    else if (!this.settled) this.#deliver('onResponseBytes', this, memory, start, end)
+  }
+
   end(trailers: HeaderObject, received: Received | null): void {
     if (this.settled) return
     this.#received = received
@@ -275,7 +282,7 @@ export class Downstream implements DispatchController, AttemptProgress {
     } finally {
       this.#isCalling = isInner
     }
-    if (!isInner) this.#flow()
+    if (!isInner && (this.#isSourcePaused || this.#held !== null || this.#heldEnd !== null)) this.#flow()
   }
 
   /** Hands over what was held, as far as the handler takes it, and lets the source go on. */
@@ -349,6 +356,8 @@ function callHook(
       return handler.onResponseStart?.(controller, b as number, c as HeaderObject, d as string)
     case 'onResponseData':
       return handler.onResponseData?.(controller, b as Buffer)
+    case 'onResponseBytes':
+      return handler.onResponseBytes?.(controller, b as Buffer, c as number, d as number)
     case 'onResponseEnd':
       return handler.onResponseEnd?.(controller, b as HeaderObject)
     case 'onRequestUpgrade':

@@ -3,6 +3,7 @@
  * otherwise.
  */
 import type { Duplex } from 'node:stream'
+import { ownBytes } from '../base/bytes/own-bytes.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
@@ -74,6 +75,17 @@ export abstract class RelayedRequest<S = undefined> implements AttemptOwner, Res
 
   onData(_attempt: Attempt, chunk: Buffer): void {
     this.downstream.data(chunk)
+  }
+
+  /** Lent bytes are for `onData` as well, unless they pass. */
+  onBytes(attempt: Attempt, memory: Buffer, start: number, end: number): void {
+    if (this.passesBytes(end - start)) this.downstream.bytes(memory, start, end)
+    else this.onData(attempt, ownBytes(memory, start, end))
+  }
+
+  /** Whether the caller gets these bytes of the body as they are, without `onData`. */
+  protected passesBytes(_length: number): boolean {
+    return false
   }
 
   /** The attempt is over, and its caller is told next. */

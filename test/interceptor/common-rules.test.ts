@@ -38,8 +38,8 @@ const all: Record<string, () => Interceptor> = {
   throttle: () => interceptors.throttle({ concurrency: 10, rate: 100 }),
 }
 
-/** Passes the handler itself on. Whoever wraps it hands over chunks: bytes are lent to final handlers alone. */
-const LENDING = new Set(['guard'])
+/** The guard passes the handler itself on. The others keep the body, look at it, or drop it. */
+const LENDING = new Set(['guard', 'decompress', 'redirect', 'retry'])
 
 class CopyingHandler extends RecordingHandler {
   text = ''
@@ -121,6 +121,23 @@ for (const [name, make] of Object.entries(all)) {
       await turns(5)
       assert.equal(handler.text, name === 'dump' ? '' : 'onetwo')
       assert.equal(handler.lent, LENDING.has(name) ? 2 : 0)
+    })
+
+    test('a handler that has paused gets lent bytes later, unchanged', async () => {
+      const base = new ScriptedDispatcher()
+      const handler = new CopyingHandler()
+      base.compose(make()).dispatch(GET, handler)
+      const { last } = base
+      last.start().head(200, { a: 'b' }).lend('one')
+      handler.controller!.pause()
+      last.lend('two')
+      const atPause = handler.text
+      handler.controller!.resume()
+      last.end()
+      await turns(5)
+      // Whoever passes the controller on leaves it to the dispatcher to hold bytes back, and this one does not.
+      if (LENDING.has(name) && name !== 'guard') assert.equal(atPause, 'one')
+      assert.equal(handler.text, name === 'dump' ? '' : 'onetwo')
     })
 
     test('passes on a failure, once', async () => {

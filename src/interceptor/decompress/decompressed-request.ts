@@ -89,6 +89,10 @@ export class DecompressedRequest extends RelayedRequest<DecompressSettings> impl
     if (this.#state.at === 'decoding' && !this.#state.isDecoded) this.#state.decoding.write(chunk)
   }
 
+  protected override passesBytes(): boolean {
+    return this.#state === PLAIN
+  }
+
   #open(codings: readonly string[]): Decoding {
     const decoding = new ContentDecoding(codings, 'refused', this, this.attempt.controller!)
     if (this.downstream.paused) {

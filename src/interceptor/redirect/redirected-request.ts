@@ -95,6 +95,10 @@ export class RedirectedRequest extends RelayedRequest<RedirectSettings> {
     else super.onData(attempt, chunk)
   }
 
+  protected override passesBytes(): boolean {
+    return this.#redirect === null
+  }
+
   override onEnd(attempt: Attempt, trailers: HeaderObject): void {
     // The connection is free when this call has returned: a pool would open another one.
     if (this.#redirect !== null) queueMicrotask(() => this.#follow())

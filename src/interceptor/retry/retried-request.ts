@@ -123,6 +123,10 @@ export class RetriedRequest extends RelayedRequest<RetrySettings> implements Ref
     else if (state.at === 'held') state.response.body.add(chunk)
   }
 
+  protected override passesBytes(length: number): boolean {
+    return this.#state.at === 'responding' && this.#response!.take(length) === null
+  }
+
   override onEnd(attempt: Attempt, trailers: HeaderObject): void {
     const state = this.#state
     if (state.at === 'responding') {
