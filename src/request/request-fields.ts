@@ -15,6 +15,8 @@ export class RequestFields {
   readonly list: HeaderList = new HeaderList()
   host: string | null = null
   contentLength: number | null = null
+  /** As the caller wrote it. */
+  #lengthText: string | null = null
   contentType: string | null = null
   /** The caller wants the connection closed afterwards. */
   close = false
@@ -24,19 +26,19 @@ export class RequestFields {
     for (let i = 0; i < flat.length; i += 2) this.add(flat[i], flat[i + 1])
   }
 
-  /**
-   * Whether these headers make the same fields. False where a field steered the request: that is not in the
-   * list.
-   */
+  /** Whether these headers make the same fields. False for most that steered the request: they are not listed. */
   isFrom(names: readonly string[], headers: Readonly<Record<string, unknown>>): boolean {
+    if (this.host !== null || this.close) return false
     const { flat } = this.list
-    if (flat.length !== 2 * names.length) return false
-    if (this.host !== null || this.contentLength !== null || this.close) return false
-    for (let i = 0; i < names.length; i++) {
-      const name = names[i]!
-      if (flat[2 * i] !== name || flat[2 * i + 1] !== headers[name]) return false
+    let lengthText: unknown = null
+    let at = 0
+    for (const name of names) {
+      // fetch names it with every body.
+      if (name === 'content-length') lengthText = headers[name]
+      else if (flat[at] !== name || flat[at + 1] !== headers[name]) return false
+      else at += 2
     }
-    return true
+    return at === flat.length && lengthText === this.#lengthText
   }
 
   add(name: unknown, value: unknown): void {
@@ -101,6 +103,7 @@ export class RequestFields {
     const length = typeof value === 'string' && /^[0-9]+$/.test(value) ? Number(value) : Number.NaN
     if (!Number.isSafeInteger(length)) throw new InvalidArgumentError('invalid content-length header')
     this.contentLength = length
+    this.#lengthText = value as string
   }
 
   #setConnection(value: FieldValue): void {

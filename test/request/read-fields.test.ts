@@ -65,6 +65,14 @@ describe('the fields of a request with the headers of the last one', () => {
     assert.equal(first.contentType, 'c/d')
   })
 
+  test('are the same object with the same content-length, which is not in the list', () => {
+    const memory = new FieldsMemory()
+    const first = memory.read({ ...given, 'content-length': '5' })
+    assert.equal(memory.read({ 'content-length': '5', ...given }), first)
+    assert.equal(first.contentLength, 5)
+    assert.equal(memory.read({ ...given, 'content-length': '6' }).contentLength, 6)
+  })
+
   for (const [title, headers] of [
     ['another value', { Accept: 'a/c', 'content-type': 'c/d' }],
     ['another value at the end', { Accept: 'a/b', 'content-type': 'c/e' }],
