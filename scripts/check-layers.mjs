@@ -204,6 +204,12 @@ const UNWANTED = [
     text: /\.code\b(?!\s*=[^=])|[{,]\s*code\s*(?:,[^{}]*)?\}\s*(?:=(?!>)|:)/,
     why: 'relay/error-facts.ts says what the code of an error means',
   },
+  {
+    files: /^(relay|interceptor|cache|proxy)\//,
+    // Several in a row have one comment.
+    text: /(?<!\*\/|\/\/[^\n]*|[:=] (?:boolean|true|false))\n {2}(?:(?:override|protected|private) )*#?\w+(?:: boolean)? = (?:true|false)$/m,
+    why: 'the life of a request is one union; a comment says why a boolean stands beside it',
+  },
 ]
 
 const src = fileURLToPath(new URL('../src/', import.meta.url))

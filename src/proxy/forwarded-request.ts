@@ -43,6 +43,7 @@ export class ForwardedRequest extends RelayedRequest<Forwarding> {
   #refused: KeptResponse | null = null
   #next = 0
   #tries = 0
+  /** The proxy refused the token, and another one was asked for: that happens once. */
   #hasNewToken = false
 
   constructor(call: Call, forwarding: Forwarding, target: ForwardTarget) {

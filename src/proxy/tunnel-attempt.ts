@@ -36,6 +36,7 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
   /** The connection of a refusal, as long as the next CONNECT may be sent on it. */
   #refused: Duplex | null = null
   #tries = 0
+  /** The proxy refused the token, and another one was asked for: that happens once. */
   #hasNewToken = false
 
   /** `authority`: host and port of the target. */

@@ -44,6 +44,7 @@ export function circuitBreaker(options?: CircuitBreakerOptions | null): Intercep
 
 /** Reports the outcome of one request to its circuit, once. */
 class WatchedRequest extends RelayedRequest<{ readonly circuit: Circuit; readonly epoch: number }> {
+  /** The outcome was counted: a head may do that long before the request is over. */
   #isSettled = false
 
   override send(): boolean {

@@ -22,6 +22,7 @@ export class Throttle implements LimitHost {
   /** Limits with a request that could go, in turn. */
   readonly #queue: RingQueue<Limit> = new RingQueue()
   running = 0
+  /** `run()` is on the stack: a request that it sends may end at once, and call it again. */
   #isRunningQueue = false
   #latestAlarm = 0
 
