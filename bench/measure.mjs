@@ -16,12 +16,15 @@ import { runTool } from './tools.mjs'
 const GRACE_SECONDS = 90
 const MILLION_SECONDS = 900
 
+/** Milliseconds that a process runs while the others of its round are stopped. */
+const TURN = 200
+
 /** A run that lost a larger share of a core to the host of the virtual machine is repeated. */
 const CALM = 0.02
 
 /**
  * `setting`: ports by wire, builds of ventuno by name, installed programs, `seconds`, `warmup`, `rounds`,
- * `retries`, `requests`.
+ * `retries`, `requests`, `together`.
  */
 export async function runScenario(scenario, setting) {
   const runs = new Map()
@@ -31,12 +34,20 @@ export async function runScenario(scenario, setting) {
   for (let round = 0; round < setting.rounds; round++) {
     // Each round starts with a different candidate, so that none always follows the same one.
     const active = [...runs.values()].filter((run) => run.note === null)
-    for (let i = 0; i < active.length; i++) {
-      const run = active[(i + round) % active.length]
-      setting.progress(`${scenario.name}: round ${round + 1} of ${setting.rounds}, ${run.name}`)
-      const { metrics, skipped, failed, steal } = await runCalmly(run.name, scenario, setting)
+    const order = active.map((_, i) => active[(i + round) % active.length])
+    const keep = (run, { metrics, skipped, failed, steal }) => {
       if (metrics !== undefined) run.rounds[round] = { ...metrics, steal }
       else run.note = skipped === undefined ? `failed: ${failed}` : `skipped: ${skipped}`
+    }
+    if (setting.together) {
+      setting.progress(`${scenario.name}: round ${round + 1} of ${setting.rounds}`)
+      const results = await runTogether(order, scenario, setting)
+      for (const [i, run] of order.entries()) keep(run, results[i])
+    } else {
+      for (const run of order) {
+        setting.progress(`${scenario.name}: round ${round + 1} of ${setting.rounds}, ${run.name}`)
+        keep(run, await runCalmly(run.name, scenario, setting))
+      }
     }
   }
   setting.progress('')
@@ -57,13 +68,45 @@ async function runCalmly(name, scenario, setting) {
   return best
 }
 
+/**
+ * All at once, and only one of them running at any time: a machine whose speed changes from second to second
+ * changes it for all. Their times are longer by what they spend stopped.
+ */
+async function runTogether(runs, scenario, setting) {
+  const stealSoFar = stealMeter()
+  const count = runs.length
+  const longer = { ...setting, seconds: setting.seconds * count, warmup: setting.warmup * count }
+  const children = []
+  const results = Promise.all(runs.map(({ name }) => runOnce(name, scenario, longer, children)))
+  const signal = (child, name) => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(name)
+  }
+  for (const child of children) signal(child, 'SIGSTOP')
+  let turn = -1
+  const timer = setInterval(() => {
+    if (turn >= 0) signal(children[turn % count], 'SIGSTOP')
+    turn++
+    signal(children[turn % count], 'SIGCONT')
+  }, TURN)
+  try {
+    return (await results).map((result) => {
+      const { metrics } = result
+      if (metrics?.rps !== undefined) metrics.rps *= count
+      return { ...result, steal: stealSoFar() }
+    })
+  } finally {
+    clearInterval(timer)
+  }
+}
+
 /** Returns null if the candidate can run. */
 function reasonForAbsence(name, { programs }) {
   const { tool } = CANDIDATES[name]
   return tool !== undefined && !programs.has(tool) ? `skipped: ${tool} is not installed` : null
 }
 
-function runOnce(name, scenario, setting) {
+/** `children`: gets the process. */
+function runOnce(name, scenario, setting, children = []) {
   const candidate = CANDIDATES[name]
   const port = setting.ports[scenario.port ?? scenario.wire]
   if (candidate.tool !== undefined) return runTool(candidate.tool, scenario, port, setting.seconds)
@@ -85,7 +128,7 @@ function runOnce(name, scenario, setting) {
     warmup: setting.warmup,
     requests: setting.requests,
   }
-  return runWorker(candidate.systemNode ? process.execPath : benchNode(), job)
+  return runWorker(candidate.systemNode ? process.execPath : benchNode(), job, children)
 }
 
 /** Module and export that open a session, or a gateway. */
@@ -95,7 +138,7 @@ function openerOf(name, { wire, kind }) {
   return CANDIDATES[name].open
 }
 
-function runWorker(node, job) {
+function runWorker(node, job, children) {
   const seconds = job.scenario.kind === 'million' ? MILLION_SECONDS : job.seconds + job.warmup + GRACE_SECONDS
   const [command, ...args] = onClientCore([
     node,
@@ -106,6 +149,7 @@ function runWorker(node, job) {
   ])
   return new Promise((resolve) => {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    children.push(child)
     const out = []
     const err = []
     child.stdout.on('data', (chunk) => out.push(chunk))

@@ -10,6 +10,8 @@ export const USAGE = `npm run bench -- [options]
   --seconds S         measured seconds of each run (default 2)
   --warmup S          seconds before them, for the compiler (default 2)
   --retries N         how often a run is repeated that the host of a virtual machine disturbed (default 4)
+  --together          the candidates of a round take turns of 0.2 s: compares the CPU time of builds where the machine's
+                      speed changes; only for measurements of throughput
   --requests N        requests of the "million" scenarios, which run only by name (default 1,000,000)
   --json FILE         write the figures
   --svg FILE          write the bar chart
@@ -36,6 +38,7 @@ export function readOptions(args) {
       warmup: { type: 'string' },
       retries: { type: 'string' },
       requests: { type: 'string' },
+      together: { type: 'boolean', default: false },
       json: { type: 'string' },
       svg: { type: 'string' },
       markdown: { type: 'string' },

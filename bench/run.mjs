@@ -73,6 +73,7 @@ async function runAll() {
     warmup: options.warmup,
     retries: options.retries,
     requests: options.requests,
+    together: options.together,
   }
   const results = []
   for (const scenario of scenarios) {
