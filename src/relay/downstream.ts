@@ -13,7 +13,7 @@ import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import type { RawFields } from '../request/received-fields.ts'
 import type { AttemptProgress } from './attempt.ts'
-import { type ResponseFacts, responseFacts, stateFacts } from './response-facts.ts'
+import { prepareForFacts, type ResponseFacts, responseFacts, stateFacts } from './response-facts.ts'
 import type { Head, Received, ResponseSource } from './response-source.ts'
 
 type Hook = keyof DispatchHandler
@@ -50,6 +50,7 @@ export class Downstream implements DispatchController, AttemptProgress {
   constructor(handler: DispatchHandler, isShared = false) {
     this.handler = handler
     this.#isShared = isShared
+    prepareForFacts(this)
   }
 
   /** Aborted or paused if the request is. */

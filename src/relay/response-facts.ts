@@ -61,6 +61,11 @@ export function responseFacts(controller: object | null): ResponseFacts {
   return (controller as Bearer | null)?.[FACTS] ?? NO_FACTS
 }
 
+/** For a new controller: a property that comes later would give it another shape, and memory of its own. */
+export function prepareForFacts(controller: DispatchController): void {
+  ;(controller as Bearer)[FACTS] = undefined
+}
+
 /** Replaces what was said about an earlier response of the same controller. */
 export function stateFacts(controller: DispatchController, facts: ResponseFacts): void {
   const bearer = controller as Bearer
