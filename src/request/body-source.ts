@@ -30,8 +30,21 @@ export interface IterableForm extends Iterable<[string, unknown]> {
 const NONE: BodySource = { kind: 'none', given: null }
 
 /** A body that is all there. */
-export class WholeSource {
+export interface WholeSource {
+  readonly kind: 'bytes'
+  readonly byteLength: number
+  readonly bytes: Uint8Array
+  /** The same as latin1, if that is at hand: it leaves as one string with the head of HTTP/1.1. */
+  readonly latin1: string | null
+  /** The memory is as it was at the call. Its owner may have transferred or resized it since. */
+  readonly isIntact: boolean
+  /** For handlers and subscribers: in memory that holds nothing else of ours. */
+  readonly given: Uint8Array
+}
+
+class BytesSource implements WholeSource {
   readonly kind = 'bytes'
+  readonly latin1 = null
   readonly byteLength: number
   readonly bytes: Uint8Array
 
@@ -40,21 +53,40 @@ export class WholeSource {
     this.byteLength = bytes.byteLength
   }
 
-  /** The memory is as it was at the call. Its owner may have transferred or resized it since. */
   get isIntact(): boolean {
     return this.bytes.byteLength === this.byteLength
   }
 
-  /** For handlers and subscribers: in memory that holds nothing else of ours. */
   get given(): Uint8Array {
     return this.bytes
   }
 }
 
-/** Made from a string: short ones share their memory. */
-class TextSource extends WholeSource {
-  override get given(): Buffer {
-    return ownBytes(this.bytes as Buffer, 0, this.byteLength)
+/** The runtime writes a string of up to 16 KB, head included, without memory of its own. */
+const MAX_LATIN1 = 8 * 1024
+
+class TextSource implements WholeSource {
+  readonly kind = 'bytes'
+  readonly isIntact = true
+  readonly byteLength: number
+  readonly #text: string
+
+  constructor(text: string) {
+    this.#text = text
+    this.byteLength = Buffer.byteLength(text)
+  }
+
+  /** In UTF-8 only ASCII has as many bytes as characters. */
+  get latin1(): string | null {
+    return this.byteLength === this.#text.length && this.byteLength <= MAX_LATIN1 ? this.#text : null
+  }
+
+  get bytes(): Buffer {
+    return Buffer.from(this.#text)
+  }
+
+  get given(): Buffer {
+    return ownBytes(this.bytes, 0, this.byteLength)
   }
 }
 
@@ -77,7 +109,7 @@ export function lostMemory(): Error {
 /** Returns null for a value that cannot be a body; throws for one whose memory is gone. */
 export function classifyBody(body: unknown): BodySource | null {
   if (body === null || body === undefined) return NONE
-  if (typeof body === 'string') return body === '' ? NONE : new TextSource(Buffer.from(body))
+  if (typeof body === 'string') return body === '' ? NONE : new TextSource(body)
   if (typeof body !== 'object') return null
   if (isStream(body)) {
     return { kind: 'stream', given: body, stream: readableState(body) ? body : new OldStream(body) }
@@ -108,7 +140,7 @@ export function isStream(value: unknown): value is BodyStream {
 }
 
 function bytesSource(bytes: Uint8Array): BodySource {
-  if (bytes.byteLength > 0) return new WholeSource(withFixedLength(bytes))
+  if (bytes.byteLength > 0) return new BytesSource(withFixedLength(bytes))
   if (isGone(bytes.buffer)) throw lostMemory()
   return NONE
 }

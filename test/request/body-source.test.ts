@@ -40,6 +40,18 @@ describe('kinds of bodies', () => {
     assert.equal(kindOf({ [Symbol.asyncIterator]() {} }), 'iterable')
   })
 
+  test('a short text is at hand as latin1 if each character is one byte', () => {
+    const latin1Of = (body: unknown): string | null | undefined => {
+      const source = classifyBody(body)
+      return source?.kind === 'bytes' ? source.latin1 : undefined
+    }
+    assert.equal(latin1Of('{"a":1}'), '{"a":1}')
+    assert.equal(latin1Of('x'.repeat(8192)), 'x'.repeat(8192))
+    for (const other of ['\u00e9', '\u20ac', '\ud800', 'x'.repeat(8193), Buffer.from('x')]) {
+      assert.equal(latin1Of(other), null)
+    }
+  })
+
   test('what cannot be a body', () => {
     for (const wrong of [0, 1n, true, Symbol('x'), () => {}, {}, /x/, new Date(), new EventEmitter()]) {
       assert.equal(classifyBody(wrong), null)

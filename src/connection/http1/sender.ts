@@ -67,15 +67,15 @@ export class Http1Sender {
     const transport = this.#transport
     if (request.blocking) this.#blocking = request
     const body = request.source.kind === 'bytes' ? request.source : null
-    const bytes = body?.bytes ?? null
+    const latin1 = body === null ? '' : body.latin1
     this.#announceHead(request, text, headLength)
     if (body?.isIntact === false) {
       this.#host.onBodyBroken(request, lostMemory())
       return
     }
-    if (joins) transport.writeAll(bytes === null ? [text] : [text, bytes])
-    else if (bytes === null) transport.writeNow(text)
-    else transport.writeAllNow([text, bytes])
+    if (latin1 === null) transport[joins ? 'writeAll' : 'writeAllNow']([text, body!.bytes])
+    else if (joins) transport.writeAll([text + latin1])
+    else transport.writeNow(text + latin1)
     request.onWritten()
   }
 
