@@ -17,22 +17,29 @@ export interface RedirectContext {
   history: URL[]
 }
 
+const REQUESTS = Symbol('requests')
+
 /**
- * A plain object with the fields of the context below. The URLs are read when they are needed: most callers
- * never do.
+ * The URLs are read when they are needed: most callers never do. One accessor for all contexts: with one of
+ * its own, each would have a shape of its own, which the runtime keeps longer than the request.
  */
+const HISTORY: PropertyDescriptor = {
+  enumerable: true,
+  configurable: true,
+  get(this: RedirectContext & { readonly [REQUESTS]: readonly Visited[] }): URL[] {
+    this.history = this[REQUESTS].map(urlOf).filter((url) => url !== null)
+    return this.history
+  },
+  set(this: RedirectContext, value: URL[]) {
+    Object.defineProperty(this, 'history', { value, enumerable: true, writable: true, configurable: true })
+  },
+}
+
+/** A plain object with the fields of the context below. */
 export function redirectContext(below: unknown, requests: readonly Visited[]): RedirectContext {
-  const fields = typeof below === 'object' ? below : null
-  return {
-    ...fields,
-    get history(): URL[] {
-      this.history = requests.map(urlOf).filter((url) => url !== null)
-      return this.history
-    },
-    set history(value: URL[]) {
-      Object.defineProperty(this, 'history', { value, enumerable: true, writable: true, configurable: true })
-    },
-  }
+  const context = typeof below === 'object' ? { ...below } : {}
+  Object.defineProperty(context, REQUESTS, { value: requests })
+  return Object.defineProperty(context, 'history', HISTORY) as RedirectContext
 }
 
 /** What the URL of a request is made of. Most are never parsed. */
