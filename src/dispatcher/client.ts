@@ -12,7 +12,7 @@ import { type ClientOptions, readClientOptions } from './client-options.ts'
 import type { EventSourceOptions } from './event-source-options.ts'
 import type { Http2Options } from './http2-options.ts'
 import { LifecycleDispatcher, reportIdle } from './lifecycle.ts'
-import { clientEvents } from './session/client-events.ts'
+import { ClientEvents } from './session/client-events.ts'
 import { ClientSession } from './session/client-session.ts'
 import { OriginContext } from './session/origin-context.ts'
 import type { SessionOwner } from './session/session-owner.ts'
@@ -73,8 +73,7 @@ export class Client extends LifecycleDispatcher {
     if (options === null) throw new TypeError('options must not be null')
     const context = options instanceof OriginContext ? options : readContext(url, options)
     super(context.webSocket, context.eventSource)
-    const events = clientEvents(this, context.origin.url, () => reportIdle(this))
-    this.#session = new ClientSession(context, events)
+    this.#session = new ClientSession(context, new ClientEvents(this, context.origin.url, reportIdle))
   }
 
   /** How many requests may be in flight on an HTTP/1.1 connection. Setting it takes effect at once. */

@@ -29,6 +29,7 @@ import { RequestQueue } from '../session/request-queue.ts'
 import { type PoolStats, statsOf } from '../stats.ts'
 import { Growth } from './growth.ts'
 import { Member, type MemberState } from './member.ts'
+import { type MemberHost, OwnMember } from './own-member.ts'
 import type { PoolPolicy, Work, WorkHost } from './policy.ts'
 
 /**
@@ -39,7 +40,7 @@ type Stage =
   | { readonly at: 'open' | 'closed' | 'ended' }
   | { readonly at: 'finishing' | 'closing'; readonly done: () => void }
 
-export class PoolScheduler extends RunLoop implements WorkHost {
+export class PoolScheduler extends RunLoop implements WorkHost, MemberHost {
   readonly #pool: EventEmitter
   /** The events of a pool name its origin; a pool of several origins has none. */
   readonly #url: URL | null
@@ -123,7 +124,7 @@ export class PoolScheduler extends RunLoop implements WorkHost {
   }
 
   /** No connection came about for these requests. Returns those that are to fail; the others wait again. */
-  #takeBack(requests: readonly Request[]): readonly Request[] {
+  onUnreachable(requests: readonly Request[]): readonly Request[] {
     for (const request of requests) request.moveTo(this)
     const { at } = this.#stage
     if (this.#growth.connected === 0 || at === 'closing' || at === 'closed' || at === 'ended') return requests
@@ -164,67 +165,43 @@ export class PoolScheduler extends RunLoop implements WorkHost {
   /** `isOwn`: the pool made it. Throws if it is not a dispatcher. */
   add(dispatcher: Dispatcher, isOwn = false): Member {
     const member = new Member(dispatcher, this.#added++)
-    if (isOwn) this.#own(member, this.#url!)
-    else this.#watch(member)
+    if (isOwn) {
+      const url = this.#url!
+      member.session = ownSession(dispatcher, (events) => new OwnMember(this, member, url, events))
+    } else this.#watch(member)
     this.#members.add(member)
     this.#place(member, 'free')
     return member
   }
 
-  /** A client that the pool made reports to the pool first; its own events follow. */
-  #own(member: Member, url: URL): void {
-    const { dispatcher } = member
-    const targets = [dispatcher]
-    member.session = ownSession(dispatcher, (events) => ({
-      onConnected: () => {
-        this.#onConnected(member, url, targets)
-        events.onConnected()
-      },
-      onDisconnected: (reason) => {
-        this.#onDisconnected(member, url, targets, reason.error)
-        events.onDisconnected(reason)
-      },
-      onUnreachable: (requests) => this.#takeBack(requests),
-      onConnectFailed: (reason, isRetried) => {
-        this.#onConnectFailed(member, url, targets, reason, isRetried)
-        events.onConnectFailed(reason, isRetried)
-      },
-      onRoom: () => {
-        this.#onRoom(member)
-        events.onRoom()
-      },
-      onCapacityKnown: () => this.run(),
-      onIdle: () => {
-        this.#remove(member)
-        this.run()
-      },
-      onPing: (milliseconds) => {
-        emitSafely(this.#pool, 'ping', milliseconds)
-        events.onPing(milliseconds)
-      },
-      onHandlerError: (error) => {
-        this.onHandlerError(error)
-        // The pool has reported it: an `error` event without a listener would be thrown.
-        if (dispatcher.listenerCount('error') > 0) events.onHandlerError(error)
-      },
-    }))
-  }
-
   /** Of a dispatcher that the pool did not make there are only the events. */
   #watch(member: Member): void {
     const { dispatcher } = member
-    dispatcher.on('connect', (origin, targets) => this.#onConnected(member, origin, targets))
-    dispatcher.on('disconnect', (...args) => this.#onDisconnected(member, ...args))
+    dispatcher.on('connect', (origin, targets) => this.onConnected(member, origin, targets))
+    dispatcher.on('disconnect', (...args) => this.onDisconnected(member, ...args))
     dispatcher.on('connectionError', (origin, targets, error) => {
       const reason = endReason(connectEnd(error), error)
-      this.#onConnectFailed(member, origin, targets, reason, member.isOpening)
+      this.onConnectFailed(member, origin, targets, reason, member.isOpening)
     })
-    dispatcher.on('drain', () => this.#onRoom(member))
+    dispatcher.on('drain', () => this.onRoom(member))
     // Throws where the pool has no listener, as the event does.
     dispatcher.on('error', (error) => this.#pool.emit('error', error))
-    dispatcher.on('ping', (milliseconds) => emitSafely(this.#pool, 'ping', milliseconds))
+    dispatcher.on('ping', (milliseconds) => this.onPing(milliseconds))
     member.session = ownSession(dispatcher)
     if (member.session !== null) dispatcher.on(CAPACITY_KNOWN, () => this.run())
+  }
+
+  onCapacityKnown(): void {
+    this.run()
+  }
+
+  onMemberIdle(member: Member): void {
+    this.#remove(member)
+    this.run()
+  }
+
+  onPing(milliseconds: number): void {
+    emitSafely(this.#pool, 'ping', milliseconds)
   }
 
   // The changes of a member's state.
@@ -334,7 +311,7 @@ export class PoolScheduler extends RunLoop implements WorkHost {
     done()
   }
 
-  #onConnected(member: Member, origin: URL, targets: readonly unknown[]): void {
+  onConnected(member: Member, origin: URL, targets: readonly unknown[]): void {
     member.connections++
     member.connectedAt = now()
     this.#growth.onConnected(member)
@@ -342,7 +319,7 @@ export class PoolScheduler extends RunLoop implements WorkHost {
     this.run()
   }
 
-  #onDisconnected(member: Member, origin: URL, targets: readonly unknown[], error: Error): void {
+  onDisconnected(member: Member, origin: URL, targets: readonly unknown[], error: Error): void {
     if (member.connections > 0) {
       member.connections--
       this.#growth.onDisconnected()
@@ -354,7 +331,7 @@ export class PoolScheduler extends RunLoop implements WorkHost {
   }
 
   /** `isRetried`: the member tries again by itself. */
-  #onConnectFailed(
+  onConnectFailed(
     member: Member,
     origin: URL,
     targets: readonly unknown[],
@@ -384,7 +361,7 @@ export class PoolScheduler extends RunLoop implements WorkHost {
     for (const work of concerned) work.fail(passed)
   }
 
-  #onRoom(member: Member): void {
+  onRoom(member: Member): void {
     if (member.state === 'retired') return
     this.#growth.count(member)
     this.#place(member, 'drained')
