@@ -84,11 +84,14 @@ export function checkResponseOptions(opts: { signal?: unknown; method?: unknown;
   }
 }
 
-/**
- * `ended`: the dispatcher has reported the end. `failing`: this side has given up, and the dispatcher is
- * being asked to abort.
- */
-type State = 'open' | 'ended' | 'failing' | 'failed'
+/** `ended`: the dispatcher has reported the end. */
+type State = 'open' | 'ended' | Failure
+
+/** `failing`: this side has given up, and the dispatcher is being asked to abort. */
+interface Failure {
+  at: 'failing' | 'failed'
+  readonly error: unknown
+}
 
 export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, AbortTarget {
   protected readonly opts: HandledOptions<TOpaque>
@@ -105,7 +108,6 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
   #abortQueued: ((reason?: unknown) => void) | null = null
   #link: AbortLink | null = null
   #state: State = 'open'
-  #error: unknown = null
 
   constructor(opts: HandledOptions<TOpaque>, resource: AsyncResource | null) {
     this.opts = opts
@@ -122,7 +124,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
   protected abstract onFailure(error: unknown): void
 
   protected get failed(): boolean {
-    return this.#state === 'failed'
+    return typeof this.#state === 'object' && this.#state.at === 'failed'
   }
 
   /** All of the response has come. */
@@ -178,9 +180,8 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
 
   /** Gives up the request from this side, wherever it is. */
   fail(error: unknown): void {
-    if (this.#state === 'failing' || this.#state === 'failed') return
-    this.#state = 'failing'
-    this.#error = error
+    if (typeof this.#state === 'object') return
+    this.#state = { at: 'failing', error }
     try {
       if (this.controller !== null) this.controller.abort(error)
       else this.#abortQueued?.(error)
@@ -218,8 +219,9 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
   }
 
   #onQueued(abort: (reason?: unknown) => void): void {
-    if (this.#state === 'failed') {
-      abort(this.#error)
+    const state = this.#state
+    if (typeof state === 'object' && state.at === 'failed') {
+      abort(state.error)
       return
     }
     // A layer below may send the request again; the controller of the earlier attempt is then useless.
@@ -228,8 +230,9 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
   }
 
   onRequestStart(controller: DispatchController, context: unknown): void {
-    if (this.#state === 'failed') {
-      controller.abort(this.#error)
+    const state = this.#state
+    if (typeof state === 'object' && state.at === 'failed') {
+      controller.abort(state.error)
       return
     }
     this.controller = controller
@@ -300,13 +303,14 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
   }
 
   #end(error: unknown): void {
-    if (this.#state === 'failed') return
+    if (this.failed) return
     // A dispatcher may report an abort with an error of its own; the caller gets the reason it gave.
-    if (this.#state !== 'failing') this.#error = error
-    this.#state = 'failed'
+    const failure = typeof this.#state === 'object' ? this.#state : { at: 'failed' as const, error }
+    failure.at = 'failed'
+    this.#state = failure
     this.release()
-    destroyBodyOf(this.opts, this.#error)
-    this.onFailure(this.#error)
+    destroyBodyOf(this.opts, failure.error)
+    this.onFailure(failure.error)
   }
 }
 
