@@ -5,6 +5,7 @@
 
 export { cache } from './cache/interceptor.ts'
 export type { CacheOptions as CacheInterceptorOpts } from './cache/options.ts'
+export { auth } from './interceptor/auth/interceptor.ts'
 export { circuitBreaker } from './interceptor/circuit-breaker/interceptor.ts'
 export { cookies } from './interceptor/cookies/interceptor.ts'
 export { decompress } from './interceptor/decompress/interceptor.ts'

@@ -1,5 +1,12 @@
 /** `ventuno/interceptors`: the interceptors, and the handlers and agents that two of them replace. */
 
+export type {
+  AuthOptions,
+  AuthOrigins,
+  AuthUser,
+  BearerContext,
+  BearerFunction,
+} from './interceptor/auth/options.ts'
 export type { CircuitBreakerOptions } from './interceptor/circuit-breaker/options.ts'
 export type { CookieJarLike, CookiesOptions } from './interceptor/cookies/options.ts'
 export type { DecompressOptions } from './interceptor/decompress/options.ts'

@@ -143,6 +143,7 @@ function cookieOptions(options: object): void {
 }
 
 const INTERCEPTOR_PAGES = [
+  ['auth', 'docs/auth.md'],
   ['circuitBreaker', 'docs/circuit-breaker.md'],
   ['decompress', 'docs/decompress.md'],
   ['deduplicate', 'docs/deduplicate.md'],
@@ -200,6 +201,8 @@ describe('the options', () => {
       ['cookies/jar/options.ts', 'CookieContext', 'docs/cookie-jar.md'],
       ['cookies/jar/stored-cookie.ts', 'JarCookie', 'docs/cookie-jar.md'],
       ['interceptor/cookies/options.ts', 'CookiesOptions', 'docs/cookie-jar.md'],
+      ['interceptor/auth/options.ts', 'AuthUser', 'docs/auth.md'],
+      ['interceptor/auth/options.ts', 'BearerContext', 'docs/auth.md'],
       ['interceptor/circuit-breaker/options.ts', 'CircuitBreakerOptions', 'docs/circuit-breaker.md'],
       ['interceptor/decompress/options.ts', 'DecompressOptions', 'docs/decompress.md'],
       ['interceptor/deduplicate/options.ts', 'DeduplicateOptions', 'docs/deduplicate.md'],

@@ -20,6 +20,7 @@ import { RecordingHandler } from '../support/recording-handler.ts'
 const GET = { origin: 'http://a.test', path: '/', method: 'GET' }
 
 const all: Record<string, () => Interceptor> = {
+  auth: () => interceptors.auth({ bearer: () => 'token', origins: 'http://a.test' }),
   cache: () => interceptors.cache(),
   circuitBreaker: () => interceptors.circuitBreaker(),
   cookies: () => interceptors.cookies(),
@@ -39,7 +40,7 @@ const all: Record<string, () => Interceptor> = {
 }
 
 /** The guard passes the handler itself on. The others keep the body, look at it, or drop it. */
-const LENDING = new Set(['guard', 'decompress', 'redirect', 'retry'])
+const LENDING = new Set(['auth', 'guard', 'decompress', 'redirect', 'retry'])
 
 class CopyingHandler extends RecordingHandler {
   text = ''
@@ -213,6 +214,7 @@ function* unreadable(): Generator<[string, string]> {
 /** Calls that the dispatcher, or an interceptor before it, refuses. */
 const WRONG: Record<string, (base: ScriptedDispatcher) => [Dispatcher, object]> = {
   'a client': () => [new Client('http://a.test'), { path: 'x' }],
+  auth: (base) => [base.compose(all['auth']!()), { headers: unreadable() }],
   cache: (base) => [base.compose(interceptors.cache()), { headers: unreadable() }],
   cookies: (base) => [base.compose(interceptors.cookies()), { cookies: 5 }],
   dns: (base) => [base.compose(all['dns']!()), { headers: unreadable() }],

@@ -1,6 +1,6 @@
 /**
  * The origin of the matrix. The last part of a path says what becomes of the response; parts before it make an interceptor
- * act: `hop` redirects to the rest, `flaky` fails once, `gzip` encodes the body.
+ * act: `hop` redirects to the rest, `flaky` fails once, `shut` refuses once, `gzip` encodes the body.
  */
 import type http from 'node:http'
 import type { TestContext } from 'node:test'
@@ -33,6 +33,11 @@ export async function startMatrixOrigin(t: Pick<TestContext, 'after'>, wire: Wir
     const headers: Record<string, string> = { 'cache-control': 'max-age=60', 'set-cookie': 'a=b' }
     if (parts[0] === 'hop') {
       response.writeHead(302, { location: `/${parts.slice(1).join('/')}` }).end()
+      return
+    }
+    if (parts[0] === 'shut' && !failed.has(request.url!)) {
+      failed.add(request.url!)
+      response.writeHead(401).end('not yet')
       return
     }
     if (parts[0] === 'flaky' && !failed.has(request.url!)) {

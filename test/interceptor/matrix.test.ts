@@ -33,6 +33,7 @@ interface Row {
 }
 
 const rows: Record<string, Row> = {
+  auth: { make: () => interceptors.auth({ bearer: async () => 't', origins: () => true }), prefix: '/shut' },
   cache: { make: () => interceptors.cache() },
   circuitBreaker: { make: () => interceptors.circuitBreaker({ minRequests: 1 }) },
   cookies: { make: () => interceptors.cookies() },

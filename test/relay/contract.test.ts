@@ -47,6 +47,20 @@ function forwarding(below: Dispatch, options: Partial<ProxyAgent.Options> = {}):
 }
 
 const OWNERS: Readonly<Record<string, Owner>> = {
+  auth: {
+    over: (below) => interceptors.auth({ bearer: () => 'token', origins: 'http://a.test' })(below),
+    discard: (attempt) => attempt.head(401),
+    holding: (below) => {
+      const bearer = () => new Promise<string>(() => {})
+      return interceptors.auth({ bearer, origins: 'http://a.test' })(below)
+    },
+  },
+  'auth with Digest': {
+    over: (below) =>
+      interceptors.auth({ digest: { username: 'u', password: 'p' }, origins: () => true })(below),
+    discard: (attempt) =>
+      attempt.head(401, { 'www-authenticate': 'Digest realm="r", nonce="n", qop="auth"' }),
+  },
   hedge: { over: interceptors.hedge({ delay: 100 }), discard: (attempt) => attempt.head(503) },
   'circuit breaker': { over: (below) => interceptors.circuitBreaker()(below) },
   decompress: { over: interceptors.decompress() },
@@ -133,6 +147,9 @@ const EVENTS: Readonly<Record<string, Event>> = {
   refusal: below((attempt) => attempt.head(503)),
   redirect: below((attempt) => attempt.head(302, { location: '/next' })),
   challenge: below((attempt) => attempt.head(407)),
+  unauthorized: below((attempt) =>
+    attempt.head(401, { 'www-authenticate': 'Digest realm="r", nonce="n", qop="auth", stale=true' }),
+  ),
   data: below((attempt) => attempt.data('x')),
   end: below((attempt) => attempt.end()),
   error: below((attempt) => attempt.error(new Error('failed below'))),

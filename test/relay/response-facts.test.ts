@@ -15,6 +15,7 @@ const RELAYS: Readonly<Record<string, () => Interceptor>> = {
   dump: () => interceptors.dump(),
   hedge: () => interceptors.hedge({ delay: 10_000 }),
   throttle: () => interceptors.throttle({ concurrency: 1 }),
+  auth: () => interceptors.auth({ bearer: () => 't', origins: () => true }),
   'circuit breaker': () => interceptors.circuitBreaker(),
 }
 

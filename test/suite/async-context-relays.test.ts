@@ -11,6 +11,7 @@ import { overEachWire, startOrigin } from '../support/wire.ts'
 const CODED = gzipSync('x'.repeat(200_000))
 
 const INTERCEPTORS: Record<string, () => Parameters<Dispatcher['compose']>[0]> = {
+  auth: () => interceptors.auth({ bearer: async () => 't' }),
   cache: () => interceptors.cache(),
   circuitBreaker: () => interceptors.circuitBreaker(),
   cookies: () => interceptors.cookies({ jar: new CookieJar() }),

@@ -398,6 +398,7 @@ function dnsStorage(note: Note): interceptors.DNSStorage {
 
 /** Composed once for all calls: what their requests share is what could mix them up. */
 const SHARED: Record<string, () => Parameters<Dispatcher['compose']>[0]> = {
+  auth: () => interceptors.auth({ bearer: async () => 't' }),
   cache: () => interceptors.cache(),
   'cache with collapse': () => interceptors.cache({ collapse: true } as object),
   deduplicate: () => interceptors.deduplicate(),

@@ -61,9 +61,8 @@ export function storingRefusal(facts: ResponseFacts, request: Asked, rules: Cach
   }
   const names = varyNames(headers)
   if (names === null || namesHidden(names, rules.hidden)) return 'vary'
-  if (rules.type === 'shared' && hasField(request.headers, 'authorization') && !facts.isForAllUsers) {
-    return 'authorization'
-  }
+  const isAuthorized = hasField(request.headers, 'authorization') || rules.hidden.has('authorization')
+  if (rules.type === 'shared' && isAuthorized && !facts.isForAllUsers) return 'authorization'
   if (!mayHaveLifetime(facts, rules)) return 'no-lifetime'
   // One that cannot be read counts as absent: the time of receipt takes its place (RFC 9110 §6.6.1).
   if ([fieldLines(headers, 'date')].flat().length > 1) return 'date'
