@@ -11,13 +11,14 @@ import { destroyFor, ignoreError } from '../base/error/ignore-error.ts'
 import { ignoreRejection } from '../base/loop/stray-promise.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { emitFailure, OldStream } from './old-stream.ts'
+import { ParamsBody } from './params-body.ts'
 
 export type BodySource =
   | { readonly kind: 'none'; readonly given: null }
   | WholeSource
   | { readonly kind: 'stream'; readonly given: unknown; readonly stream: BodyStream }
   | { readonly kind: 'iterable'; readonly given: Iterable<unknown> | AsyncIterable<unknown> }
-  | { readonly kind: 'blob'; readonly given: Blob }
+  | { readonly kind: 'blob'; readonly given: Blob | ParamsBody }
   | { readonly kind: 'form'; readonly given: IterableForm }
 
 /** A stream of the runtime, or of a library whose streams behave alike. */
@@ -123,7 +124,9 @@ export function classifyBody(body: unknown): BodySource | null {
     if (isGone(body)) throw lostMemory()
     return bytesSource(new Uint8Array(body))
   }
-  if (isFormDataLike(body)) return { kind: 'form', given: body }
+  const tag = (body as { readonly [Symbol.toStringTag]?: unknown })[Symbol.toStringTag]
+  if (tag === 'FormData' && isFormDataLike(body)) return { kind: 'form', given: body }
+  if (tag === 'URLSearchParams') return { kind: 'blob', given: new ParamsBody(body) }
   if (body instanceof Blob) return { kind: 'blob', given: body }
   if (isIterable(body)) return { kind: 'iterable', given: body }
   return null
@@ -159,10 +162,7 @@ const FORM_DATA_METHODS = ['append', 'delete', 'get', 'getAll', 'has', 'set'] as
 
 function isFormDataLike(value: object): value is IterableForm {
   const candidate = value as Record<PropertyKey, unknown>
-  return (
-    candidate[Symbol.toStringTag] === 'FormData' &&
-    FORM_DATA_METHODS.every((method) => typeof candidate[method] === 'function')
-  )
+  return FORM_DATA_METHODS.every((method) => typeof candidate[method] === 'function')
 }
 
 function isIterable(value: object): value is Iterable<unknown> | AsyncIterable<unknown> {
@@ -170,6 +170,22 @@ function isIterable(value: object): value is Iterable<unknown> | AsyncIterable<u
   return (
     typeof candidate[Symbol.asyncIterator] === 'function' || typeof candidate[Symbol.iterator] === 'function'
   )
+}
+
+const NO_BODY = 'body must be a string, a Buffer, a Readable stream, an iterable, or an async iterable'
+
+/** For a value that cannot be a body. Most are meant to be sent as JSON. */
+export function notABody(value: unknown): Error {
+  const isData = typeof value === 'object' && isPlain(value as object)
+  return new InvalidArgumentError(
+    isData ? `${NO_BODY}: send JSON.stringify(body), or use json of http` : NO_BODY,
+  )
+}
+
+/** Also one of another realm. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 /** Whether the same bytes can be sent a second time. */

@@ -65,6 +65,7 @@ export type BodyInput =
   | NodeJS.ReadableStream
   | Blob
   | FormDataLike
+  | URLSearchParams
   | Iterable<string | Uint8Array>
   | AsyncIterable<string | Uint8Array>
 

@@ -3,10 +3,9 @@
  * afterwards, and only the header fields. What becomes of the request is in request.ts.
  */
 import { serverNameOf } from '../base/address/server-name.ts'
-import { InvalidArgumentError } from '../errors.ts'
 import type { FieldValue, HeaderList } from '../protocol/header-list.ts'
 import { lowerCaseName } from '../protocol/header-names.ts'
-import { type BodySource, classifyBody, destroyStream, isStream } from './body-source.ts'
+import { type BodySource, classifyBody, destroyStream, isStream, notABody } from './body-source.ts'
 import { checkMethod, checkPath, isIdempotent, withQuery } from './check-options.ts'
 import { checkHandler, type DispatchHandler } from './dispatch-handler.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
@@ -45,11 +44,7 @@ export class RequestSpec {
       this.method = checkMethod(options.method)
       this.#overrides = readOverrides(options)
       const source = classifyBody(options.body)
-      if (source === null) {
-        throw new InvalidArgumentError(
-          'body must be a string, a Buffer, a Readable stream, an iterable, or an async iterable',
-        )
-      }
+      if (source === null) throw notABody(options.body)
       this.source = source
       this.path = withQuery(path, options.query)
       this.idempotent = isIdempotent(this.method, options.idempotent)

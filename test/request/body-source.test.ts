@@ -34,7 +34,7 @@ describe('kinds of bodies', () => {
     assert.equal(kindOf(new Blob([])), 'blob')
     assert.equal(kindOf(new File([], 'x')), 'blob')
     assert.equal(kindOf([]), 'iterable')
-    assert.equal(kindOf(new URLSearchParams()), 'iterable')
+    assert.equal(kindOf(new URLSearchParams()), 'blob')
     assert.equal(kindOf(new ReadableStream()), 'iterable')
     assert.equal(kindOf((async function* () {})()), 'iterable')
     assert.equal(kindOf({ [Symbol.asyncIterator]() {} }), 'iterable')

@@ -327,7 +327,7 @@ const CALLS: readonly (readonly [message: string, call: (client: Client) => unkn
   ],
   [
     'body must be a string, a Buffer, a Readable stream, an iterable, or an async iterable',
-    (client) => post(client, { body: {} }),
+    (client) => post(client, { body: 5 }),
   ],
   ['headers must be an object or an array', (client) => get(client, { headers: 'a' })],
   ['headers array must be even', (client) => get(client, { headers: ['a'] })],

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { Duplex, PassThrough, Readable } from 'node:stream'
 import { ReadableStream } from 'node:stream/web'
 import { test } from 'node:test'
-import { type BodyInput, Client, errors } from '../../src/index.ts'
+import { type BodyInput, Client, errors, interceptors } from '../../src/index.ts'
 import { deferred, echo, failure, readEcho } from '../support/exchange.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { ONE_AT_A_TIME, overEachWay, startOrigin, type Way } from '../support/wire.ts'
@@ -83,6 +83,7 @@ const EMPTY: [name: string, make: () => BodyInput | null | undefined, known: boo
   ['empty ArrayBuffer', () => new ArrayBuffer(0), true],
   ['empty view', () => new Uint32Array(0), true],
   ['empty Blob', () => new Blob([]), true],
+  ['empty URLSearchParams', () => new URLSearchParams(), true],
   ['empty array', () => [], false],
   ['array of nothing', () => ['', new Uint8Array(0)], false],
   ['empty stream', () => Readable.from([]), false],
@@ -176,7 +177,7 @@ overEachWay('request bodies', (way) => {
     })
   }
 
-  test('only Blob and FormData bring a content type, and only when the caller has none', async (t) => {
+  test('only Blob, FormData and URLSearchParams bring a content type, and only when the caller has none', async (t) => {
     const client = (await startOrigin(t, way, echo)).dispatcher()
     const typeOf = async (body: BodyInput, headers = {}) =>
       (await readEcho(await client.request({ ...POST, body, headers }))).headers['content-type']
@@ -189,12 +190,44 @@ overEachWay('request bodies', (way) => {
     assert.match(String(await typeOf(form)), /^multipart\/form-data; boundary=-+formdata-undici-0\d+$/)
     assert.equal(await typeOf(form, { 'content-type': 'a/b' }), 'a/b')
 
+    const urlencoded = 'application/x-www-form-urlencoded;charset=UTF-8'
+    assert.equal(await typeOf(new URLSearchParams('a=b')), urlencoded)
+    assert.equal(await typeOf(new URLSearchParams('a=b'), { 'content-type': 'a/b' }), 'a/b')
+
     const blob = Object.defineProperty(new Blob(['x']), 'type', { value: 'a\r\nb: c' })
     const error = await failure(client.request({ ...POST, body: blob }))
     assert.ok(error instanceof errors.InvalidArgumentError, String(error))
     assert.equal(error.message, 'invalid content-type header')
     // Nothing was sent, so the connection continues.
     assert.equal((await readEcho(await client.request(POST))).body, '')
+  })
+
+  test('URLSearchParams arrive as they are at the call, with their length', async (t) => {
+    const client = (await startOrigin(t, way, echo)).dispatcher()
+    const params = new URLSearchParams({ a: 'b c', '\u00e4': '&=+' })
+    const sent = client.request({ ...POST, body: params })
+    params.set('a', 'changed')
+    const { headers, body } = await readEcho(await sent)
+    assert.deepEqual([body, headers['content-length']], ['a=b+c&%C3%A4=%26%3D%2B', '22'])
+  })
+
+  test('URLSearchParams are sent again after a 503 and after a redirect', async (t) => {
+    const bodies: string[] = []
+    const origin = await startOrigin(t, way, async (request, response) => {
+      let text = ''
+      for await (const piece of request) text += piece
+      bodies.push(`${request.headers['content-type']} ${text}`)
+      if (bodies.length === 1) response.writeHead(503)
+      if (bodies.length === 2) response.writeHead(307, { location: '/there' })
+      response.end()
+    })
+    const { retry, redirect } = interceptors
+    const client = origin
+      .dispatcher()
+      .compose(retry({ minTimeout: 1, idempotencyKey: true }), redirect({ maxRedirections: 1 }))
+    await client.request({ ...POST, body: new URLSearchParams('a=b') })
+    const expected = 'application/x-www-form-urlencoded;charset=UTF-8 a=b'
+    assert.deepEqual(bodies, [expected, expected, expected])
   })
 
   test('FormData arrives as a form that the runtime reads back', async (t) => {
@@ -248,7 +281,6 @@ overEachWay('request bodies', (way) => {
     const origin = await startOrigin(t, way, echo)
     const client = origin.dispatcher()
     const bodies: unknown[] = [
-      new URLSearchParams({ a: 'b' }),
       [1],
       ['x', { y: 1 }],
       [null],

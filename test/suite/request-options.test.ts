@@ -7,6 +7,7 @@ import { RecordingHandler } from '../support/recording-handler.ts'
 import { loadOf, overEachWay, startOrigin } from '../support/wire.ts'
 
 const BODY_MESSAGE = 'body must be a string, a Buffer, a Readable stream, an iterable, or an async iterable'
+const JSON_MESSAGE = `${BODY_MESSAGE}: send JSON.stringify(body), or use json of http`
 const TIME_VALUES = ['1', Number.NaN, Number.POSITIVE_INFINITY, -1, {}, true]
 
 /** One invalid option at a time, with its message. */
@@ -52,7 +53,9 @@ const REFUSED: [options: Record<string, unknown>, message: string][] = [
   [{ body: false }, BODY_MESSAGE],
   [{ body: /a/ }, BODY_MESSAGE],
   [{ body: new Date(0) }, BODY_MESSAGE],
-  [{ body: {} }, BODY_MESSAGE],
+  [{ body: {} }, JSON_MESSAGE],
+  [{ body: Object.create(null) }, JSON_MESSAGE],
+  [{ body: new (class Model {})() }, BODY_MESSAGE],
   [{ body: () => {} }, BODY_MESSAGE],
 ]
 
