@@ -36,7 +36,10 @@ export type {
   RetryCallback,
   RetryContext,
   RetryDispatchOptions,
+  RetryEvent,
   RetryHandlers,
+  RetryHook,
+  RetryList,
   RetryOptions,
   RetryState,
 } from './interceptor/retry/options.ts'

@@ -8,6 +8,7 @@ import { RequestRetryError } from '../../errors.ts'
 import { codeOf, errorFacts, ownField } from '../../relay/error-facts.ts'
 import type { Head } from '../../relay/response-source.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import type { RetryHook } from './options.ts'
 import { note } from './policy.ts'
 import { retryAfterOf } from './retry-after.ts'
 
@@ -43,12 +44,14 @@ export class FailedAttempts {
     this.#list.push(attempt)
   }
 
-  /** Another attempt follows the last one. */
-  onRetry(error: Error, delay: number | null, opts: DispatchOptions): void {
+  /** Another attempt follows the last one. Returns what the caller's hook does. */
+  onRetry(error: Error, delay: number | null, opts: DispatchOptions, hook: RetryHook | null): unknown {
     this.#list.at(-1)!.delay = delay
-    if (!channels.requestRetry.hasSubscribers) return
     const { origin, method, path } = opts
-    channels.requestRetry.publish({ origin, method, path, error, counter: this.count, delay })
+    if (channels.requestRetry.hasSubscribers)
+      channels.requestRetry.publish({ origin, method, path, error, counter: this.count, delay })
+    const { statusCode } = this.#list.at(-1)!
+    return hook?.({ attempt: this.count, error, statusCode, delay, origin, method, path })
   }
 
   /** Adds them to the error that the request ends with. A value of the caller stays as it is. */

@@ -55,11 +55,35 @@ export interface RetryContext {
   opts: DispatchOptions & { retryOptions?: FilledRetryOptions }
 }
 
+/** A list, or a function that makes one of the list that would count without it. */
+export type RetryList<T> = readonly T[] | ((defaults: T[]) => readonly T[])
+
+/** What `onRetry` is told. */
+export interface RetryEvent {
+  /** The number of the retry that follows, from 1 on. */
+  attempt: number
+  /** What the attempt before has failed with; of a bad status, an error with it. */
+  error: RetriedError
+  /** The bad status, if it was one. */
+  statusCode: number | undefined
+  /** Milliseconds until the retry; null if a policy of the caller has decided. */
+  delay: number | null
+  /** The request. */
+  origin: string | URL | undefined
+  method: string
+  path: string
+}
+
+/** Called before each wait. A promise is waited for first; what it throws or rejects with fails the request. */
+export type RetryHook = (event: RetryEvent) => unknown
+
 /** Options with their defaults; null for no limit. They are optional as in the types of undici. */
 export type FilledRetryOptions = {
-  [Name in keyof RetryOptions]?: Name extends 'deadline' | 'maxRetryAfter'
+  [Name in keyof RetryOptions]?: Name extends 'deadline' | 'maxRetryAfter' | 'attemptTimeout' | 'onRetry'
     ? RetryOptions[Name]
-    : NonNullable<RetryOptions[Name]>
+    : Name extends 'methods' | 'errorCodes' | 'statusCodes'
+      ? Extract<RetryOptions[Name], readonly unknown[]>
+      : NonNullable<RetryOptions[Name]>
 }
 
 /** `null` sends the request again, now; an error gives up. */
@@ -88,11 +112,17 @@ export interface RetryOptions {
   /** Wait as long as `retry-after` says. Default: true. */
   retryAfter?: boolean | null | undefined
   /** Methods that may be repeated although the server may have processed the request. */
-  methods?: readonly HttpMethod[] | null | undefined
+  methods?: RetryList<HttpMethod> | null | undefined
   /** Codes of errors that are worth another attempt. */
-  errorCodes?: readonly string[] | null | undefined
+  errorCodes?: RetryList<string> | null | undefined
   /** Statuses that are worth another attempt. Default: 500, 502, 503, 504, 429. */
-  statusCodes?: readonly number[] | null | undefined
+  statusCodes?: RetryList<number> | null | undefined
+  /** Exceeded time limits are worth another attempt, too. Default: false. */
+  timeouts?: boolean | null | undefined
+  /** Milliseconds for each attempt, from its dispatch to its response head. Default: no limit. */
+  attemptTimeout?: number | null | undefined
+  /** Called before each retry. */
+  onRetry?: RetryHook | null | undefined
   /** Random part of a wait: up to so much of it is added. Default: 0.25. */
   jitter?: number | null | undefined
   /** Milliseconds for all attempts and waits: a wait that would end later is not begun. Default: no limit. */
@@ -121,25 +151,37 @@ export interface RetryHandlers {
   handler: DispatchHandler | LegacyDispatchHandler
 }
 
-type Special = 'retry' | 'methods' | 'errorCodes' | 'statusCodes' | 'deadline' | 'maxRetryAfter' | 'budget'
+type Special =
+  | 'attemptTimeout'
+  | 'onRetry'
+  | 'retry'
+  | 'methods'
+  | 'errorCodes'
+  | 'statusCodes'
+  | 'deadline'
+  | 'maxRetryAfter'
+  | 'budget'
 
 /** All options, checked and filled in. */
 export interface RetrySettings extends Filled<Omit<RetryOptions, Special>> {
   readonly retry: RetryCallback | null
   readonly methods: ReadonlySet<string>
   readonly errorCodes: ReadonlySet<string>
+  /** What is known about a lost connection decides before the codes: the caller has not replaced them. */
+  readonly judgesLoss: boolean
   readonly statusCodes: ReadonlySet<number>
   readonly deadline: number | null
   readonly maxRetryAfter: number | null
   readonly budget: RetryBudget | null
+  readonly attemptTimeout: number | null
+  readonly onRetry: RetryHook | null
   /** Of the dispatcher: its requests go there, and their budget is that of this origin. */
   readonly ownOrigin: OwnOrigin
 }
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE', 'QUERY']
 
-/** As long as a caller names no others, what is known about a request decides before them. */
-export const DEFAULT_ERROR_CODES: ReadonlySet<string> = new Set(
+const DEFAULT_ERROR_CODES: ReadonlySet<string> = new Set(
   'ECONNRESET ECONNREFUSED ENOTFOUND ENETDOWN ENETUNREACH EHOSTDOWN EHOSTUNREACH EPIPE UND_ERR_SOCKET'.split(
     ' ',
   ),
@@ -149,7 +191,10 @@ const isShare: Check = (value) => finiteFrom(0)(value) && (value as number) <= 1
 // Programs switch retries off with -1.
 const isCount: Check = (value) => value === Number.POSITIVE_INFINITY || integerFrom(-1)(value)
 
-const OPTIONS: OptionTable<Omit<RetrySettings, 'budget' | 'ownOrigin'>> = {
+/** Not read by the table alone. */
+type Derived = 'budget' | 'judgesLoss' | 'ownOrigin'
+
+const OPTIONS: OptionTable<Omit<RetrySettings, Derived>> = {
   throwOnError: option(true, isBoolean),
   retry: option<RetryCallback | null>(null, isFunction),
   maxRetries: option(5, isCount, undefined, (count: number) => Math.max(0, count)),
@@ -160,6 +205,9 @@ const OPTIONS: OptionTable<Omit<RetrySettings, 'budget' | 'ownOrigin'>> = {
   methods: setOption(METHODS, isString),
   errorCodes: { ...setOption([], isString), fallback: DEFAULT_ERROR_CODES },
   statusCodes: setOption([500, 502, 503, 504, 429], Number.isInteger),
+  timeouts: option(false, isBoolean),
+  attemptTimeout: option<number | null>(null, finiteAbove(0)),
+  onRetry: option<RetryHook | null>(null, isFunction),
   jitter: option(0.25, isShare),
   deadline: option<number | null>(null, finiteAbove(0)),
   maxRetryAfter: option<number | null>(null, finiteFrom(0)),
@@ -167,7 +215,12 @@ const OPTIONS: OptionTable<Omit<RetrySettings, 'budget' | 'ownOrigin'>> = {
   resume: option<RetrySettings['resume']>('any', oneOf('any', 'strong', false)),
 }
 
-const DEFAULTS: RetrySettings = { ...readOptions(OPTIONS, null), budget: null, ownOrigin: undefined }
+const DEFAULTS: RetrySettings = {
+  ...readOptions(OPTIONS, null),
+  budget: null,
+  judgesLoss: true,
+  ownOrigin: undefined,
+}
 
 /** Options that are not given are those of `base`. */
 export function readRetryOptions(
@@ -176,16 +229,33 @@ export function readRetryOptions(
 ): RetrySettings {
   if (options === null || options === undefined) return base
   const own = ownOptions(options, 'retryOptions must be an object')
+  const { errorCodes } = own
+  for (const name of ['methods', 'errorCodes', 'statusCodes'] as const) {
+    const make: unknown = own[name]
+    if (typeof make === 'function') own[name] = make([...base[name]])
+  }
   return {
     ...readLoosely(OPTIONS, own, base),
     budget: own.budget === undefined ? base.budget : readBudget(own.budget),
+    // A function adds to the codes: what was repeated without them still is.
+    judgesLoss:
+      base.judgesLoss && (isFunction(errorCodes) || errorCodes === undefined || errorCodes === null),
     ownOrigin: base.ownOrigin,
   }
 }
 
 /** The options in the form that callers give them in, for a policy of theirs: the function `retry`. */
 export function shownRetryOptions(settings: RetrySettings): FilledRetryOptions {
-  const { retry, methods, errorCodes, statusCodes, budget, ownOrigin: _, ...same } = settings
+  const {
+    retry,
+    methods,
+    errorCodes,
+    statusCodes,
+    budget,
+    ownOrigin: _,
+    judgesLoss: _judges,
+    ...same
+  } = settings
   return {
     ...same,
     retry: retry!,

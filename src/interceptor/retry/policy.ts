@@ -10,7 +10,7 @@ import { codeOf, errorFacts, isOfStatus, isOpenCircuit, ownField } from '../../r
 import { originKey } from '../../relay/origin-key.ts'
 import { beginsAnew } from '../../relay/replay.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import { DEFAULT_ERROR_CODES, type RetrySettings, shownRetryOptions } from './options.ts'
+import { type RetrySettings, shownRetryOptions } from './options.ts'
 import { isRepeatable } from './repeat.ts'
 import { retryAfterOf } from './retry-after.ts'
 
@@ -19,6 +19,14 @@ export const GIVE_UP = -1
 
 /** The most that is added to a wait that the server asked for, so that not all clients come back at once. */
 const MAX_ADDED_TO_RETRY_AFTER = 1000
+
+/** Of `timeouts`. That for a request body is missing: the caller's source has stalled, and would again. */
+const TIME_LIMITS: ReadonlySet<string> = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'ETIMEDOUT',
+])
 
 /**
  * Returns the milliseconds to wait, or `GIVE_UP`. The request has failed `counter` times, and began at
@@ -97,7 +105,8 @@ function isWorthRepeating(error: Error, opts: DispatchOptions, settings: RetrySe
   if (isOfStatus(error)) return statusCodes.has(ownField(error, 'statusCode') as number)
   // A lost connection has many codes, and the dispatcher has judged what it means for this request.
   const isLost = retrySafety === 'idempotent-only' && errorFacts(error).fault === 'connection'
-  return errorCodes.has(code) || (isLost && errorCodes === DEFAULT_ERROR_CODES)
+  const isLate = isAttemptTimeout(error) || (settings.timeouts && TIME_LIMITS.has(code))
+  return isLate || errorCodes.has(code) || (isLost && settings.judgesLoss)
 }
 
 function delayOf(error: Error, counter: number, settings: RetrySettings): number {
@@ -126,6 +135,11 @@ function backoff(counter: number, settings: RetrySettings): number {
   // At the cap there is no room to add: there the random part is taken off.
   const least = most < maxTimeout ? wait : Math.min(wait, maxTimeout * (1 - jitter))
   return least + (most - least) * Math.random()
+}
+
+/** Whoever sets such a limit wants another attempt, whatever codes are repeated. */
+function isAttemptTimeout(error: unknown): boolean {
+  return ownField(error, 'attemptTimeout') !== null
 }
 
 /** Adds fields to an error, unless it cannot have any. */

@@ -4,6 +4,7 @@
  * policy.ts, or by the caller's function.
  */
 import { now } from '../../base/loop/clock.ts'
+import { isThenable } from '../../base/loop/thenable.ts'
 import { clearTimer, startTimer } from '../../base/loop/timer.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { Attempt } from '../../relay/attempt.ts'
@@ -16,6 +17,7 @@ import { replayOf } from '../../relay/replay.ts'
 import type { Head } from '../../relay/response-source.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
 import type { Refusable } from '../../request/dispatching.ts'
+import { AttemptLimit } from './attempt-limit.ts'
 import { FailedAttempts, statusError } from './failed-attempts.ts'
 import type { RetrySettings } from './options.ts'
 import { firstRefusal, PassedResponse } from './passed-response.ts'
@@ -53,6 +55,8 @@ export class RetriedRequest extends RelayedRequest<RetrySettings> implements Ref
   /** Only if there is a deadline. */
   readonly #startedAt = this.settings.deadline === null ? 0 : now()
   readonly #failed = new FailedAttempts()
+  readonly #limit =
+    this.settings.attemptTimeout === null ? null : new AttemptLimit(this.settings.attemptTimeout)
   #state: State = RUNNING
   /** Null until a final head was passed on. */
   #response: PassedResponse | null = null
@@ -60,13 +64,25 @@ export class RetriedRequest extends RelayedRequest<RetrySettings> implements Ref
   constructor(call: Call, settings: RetrySettings, open?: RetriedRequests) {
     super(call, settings)
     this.#open = open
-    this.begin()
+    this.begin(this.downstream, settings.attemptTimeout === null ? undefined : true)
     settings.budget?.onRequest(originKey(call.opts, settings.ownOrigin))
   }
 
   /** Dispatches the first attempt. Throws what the dispatcher throws. */
   start(): boolean {
-    return this.attempt.send(this.call.dispatch!, optionsOfAttempt(this.opts, null))
+    const opts = optionsOfAttempt(this.opts, null)
+    this.#beginLimit()
+    try {
+      return this.attempt.send(this.call.dispatch!, opts)
+    } catch (error) {
+      this.#limit?.end()
+      throw error
+    }
+  }
+
+  #beginLimit(): void {
+    const { attempt, downstream } = this
+    this.#limit?.begin(attempt, this.opts, (error) => downstream.contain(() => attempt.abort(error)))
   }
 
   /** While it is held. */
@@ -76,12 +92,15 @@ export class RetriedRequest extends RelayedRequest<RetrySettings> implements Ref
   }
 
   override onStarted({ controller }: Attempt, context: unknown): void {
+    // The first attempt of a `RetryHandler` is dispatched by its caller.
+    if (this.#limit?.isRunning === false) this.#beginLimit()
     if (this.#response === null) this.downstream.start(context, controller)
   }
 
   override onHead({ controller }: Attempt, head: Head): void {
     const { at } = this.#state
     const isFinal = head.statusCode >= 200
+    if (isFinal) this.#limit?.end()
     // What becomes of a second final head is the handler's decision.
     if (isFinal ? at === 'responding' : this.#response === null) this.downstream.head(head, controller)
     else if (!isFinal || at !== 'running') return
@@ -138,6 +157,7 @@ export class RetriedRequest extends RelayedRequest<RetrySettings> implements Ref
   }
 
   override onFailed(_attempt: Attempt, error: Error): void {
+    this.#limit?.end()
     const state = this.#state
     if (state.at === 'held') state.response.outcome = { error }
     else if (state.at === 'running' || state.at === 'responding') {
@@ -248,9 +268,34 @@ export class RetriedRequest extends RelayedRequest<RetrySettings> implements Ref
   }
 
   #wait(error: Error, delay: number | null): void {
-    this.#failed.onRetry(error, delay, this.opts)
-    if (delay === null) this.#beginAgain()
+    const { onRetry } = this.settings
+    let answer: unknown
+    try {
+      answer = this.#failed.onRetry(error, delay, this.opts, onRetry)
+    } catch (thrown) {
+      this.#settle(thrown as Error)
+      return
+    }
+    if (onRetry !== null && isThenable(answer)) this.#waitFor(answer, delay)
+    else if (delay === null) this.#beginAgain()
     else this.#enter({ ...this.#waiting(), timer: startTimer(() => this.#beginAgain(), delay) })
+  }
+
+  /** The wait begins when the caller's hook is done. Any other state makes its end void. */
+  #waitFor(hook: Promise<unknown>, delay: number | null): void {
+    const waiting = this.#enter(this.#waiting())
+    const next = (act: () => void): void => {
+      if (this.#state === waiting) this.downstream.contain(act)
+    }
+    const begin = (): void => this.#beginAgain()
+    const go = (): void => {
+      if (delay === null) begin()
+      else waiting.timer = startTimer(begin, delay)
+    }
+    hook.then(
+      () => next(go),
+      (error: Error) => next(() => this.#settle(error)),
+    )
   }
 
   #beginAgain(): void {
@@ -258,6 +303,7 @@ export class RetriedRequest extends RelayedRequest<RetrySettings> implements Ref
     this.call.held?.delete(this)
     this.#state = RUNNING
     const attempt = this.begin(this.#response === null ? this.downstream : null, true)
+    this.#beginLimit()
     try {
       attempt.send(this.call.dispatch!, optionsOfAttempt(this.opts, this.#response?.fields() ?? null))
     } catch (error) {
@@ -298,6 +344,7 @@ export class RetriedRequest extends RelayedRequest<RetrySettings> implements Ref
     const state = this.#state
     if (state.at === 'settled') return
     this.#state = SETTLED
+    this.#limit?.end()
     if (state.at === 'discarding') state.body.stop()
     if (state.at === 'waiting') state.call.release()
     if (state.at === 'waiting' || state.at === 'held') clearTimer(state.timer as NodeJS.Timeout)
