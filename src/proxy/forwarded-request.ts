@@ -2,6 +2,8 @@
  * One request that a proxy forwards: sent with the whole URL and the fields for the proxy. A 407 is the
  * proxy's, not the target's, and fails the request, unless the agent has other credentials.
  */
+
+import { shownPath } from '../base/address/shown-path.ts'
 import { isThenable } from '../base/loop/thenable.ts'
 import type { TargetCheckSettings } from '../net/target-check.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
@@ -14,7 +16,7 @@ import { replayOf } from '../relay/replay.ts'
 import type { Head } from '../relay/response-source.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
 import type { DispatchOptions, HeadersInput } from '../request/dispatch-options.ts'
-import { describeError, shownPath } from '../request/error-context.ts'
+import { describeError } from '../request/error-context.ts'
 import { type FlatHeaders, flatHeaders } from '../request/headers-input.ts'
 import { describeUnsent } from '../request/unsent-error.ts'
 import { checkForward } from './forward-check.ts'

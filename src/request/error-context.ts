@@ -5,6 +5,7 @@
  * clients. Only errors that the library or the runtime made are described; a value of the caller (an abort
  * reason, an error of a custom connector) is passed on untouched.
  */
+import { defineStack, ownStack, withWords } from '../base/error/first-line.ts'
 import {
   HTTPParserError,
   type ProxyErrorInfo,
@@ -39,47 +40,27 @@ export function describeError(error: Error, context: RequestErrorContext): Error
  * to other requests; one of the runtime is used as it is for the first request that ends with it.
  */
 function withFields(error: Error, context: RequestErrorContext): Error {
-  const ours = isOurs(error)
   const used = Object.hasOwn(error, 'retrySafety') || !Object.isExtensible(error)
-  const target = ours || used ? copy(error) : error
+  const target = isOurs(error) || used ? copy(error) : error
   const { socket, ...fields } = context
+  const stack = plainStacks.get(error) ?? (target === error ? ownStack(error) : () => error.stack)
   Object.assign(target, fields)
   if (socket !== null || !('socket' in target)) Object.assign(target, { socket })
-  if (target !== error) shareStack(target, error, ours ? context : null)
+  if (target === error) plainStacks.set(error, stack)
+  defineStack(target, () =>
+    withWords(stack(), error.message, `${words(context)}${step(error)}${hint(error, context)}`),
+  )
   return target
 }
+
+/** Of the errors of the runtime that were given a context: another request may end with the same one. */
+const plainStacks = new WeakMap<Error, () => unknown>()
 
 /** The error of a reset stream has the class of the runtime's, and is made here. */
 function isOurs(error: Error): boolean {
   return (
     error instanceof UndiciError || error instanceof HTTPParserError || Object.hasOwn(error, 'http2ErrorCode')
   )
-}
-
-/**
- * Gives a copy the stack of the error it is made from, which shows where that one was made. It is formatted
- * when it is asked for, as every stack is: most are never read, and formatting one costs more than the copy.
- */
-function shareStack(target: Error, error: Error, context: RequestErrorContext | null): void {
-  // To define a property reads what was there before, and Node 20 formats the stack for that.
-  delete target.stack
-  Object.defineProperty(target, 'stack', {
-    configurable: true,
-    get: () => (context === null ? error.stack : withContext(error, context)),
-    set(value: unknown) {
-      Object.defineProperty(this, 'stack', { value, configurable: true, writable: true })
-    },
-  })
-}
-
-/** A stack that a caller's `Error.prepareStackTrace` made in another form stays as it is. */
-function withContext(error: Error, context: RequestErrorContext): unknown {
-  const stack: unknown = error.stack
-  if (typeof stack !== 'string') return stack
-  const [line] = error.message.split('\n', 1) as [string]
-  const end = stack.indexOf(line) + line.length
-  const endsThere = stack.startsWith('\n', end) || stack.length === end
-  return endsThere ? `${stack.slice(0, end)} (${words(context)}${step(error)})${stack.slice(end)}` : stack
 }
 
 function words({ method, origin, path, phase, reusedSocket, socket }: RequestErrorContext): string {
@@ -98,6 +79,27 @@ function step({ proxy }: Error & { proxy?: ProxyErrorInfo }): string {
 }
 
 /**
+ * The first bytes of a TLS record that has an alert: its type, and the version (RFC 8446 §5.1). A server that
+ * expects a handshake answers a request with one.
+ */
+const TLS_ALERT = '\x15\x03'
+
+/** The other protocol at this port: a mistake in the URL that no code names. */
+function hint(error: Error, { origin, phase, reusedSocket, socket }: RequestErrorContext): string {
+  const { code, data } = error as NodeJS.ErrnoException & { data?: unknown }
+  if (origin.startsWith('https:')) {
+    const isPlain = phase === 'connecting' && code === 'ERR_SSL_WRONG_VERSION_NUMBER'
+    return isPlain ? ', the port does not speak TLS: is it one for http?' : ''
+  }
+  if (typeof data === 'string' && data.startsWith(TLS_ALERT)) {
+    return ', the port speaks TLS: is it one for https?'
+  }
+  // Servers on OpenSSL, such as those of Node.js, close the connection without a word.
+  const isSilent = phase === 'headers' && !reusedSocket && socket?.bytesRead === 0
+  return isSilent && code === 'UND_ERR_SOCKET' ? ': is the port one for https?' : ''
+}
+
+/**
  * A real Error (the runtime can detect that) of the same class with the same fields. The stack is left out:
  * on some runtimes reading its descriptor formats it.
  */
@@ -108,10 +110,4 @@ function copy(error: Error): Error {
     if (key !== 'stack') Object.defineProperty(twin, key, Object.getOwnPropertyDescriptor(error, key)!)
   }
   return twin
-}
-
-/** The part of a path that errors show: neither the query nor a user's name and password. */
-export function shownPath(path: string): string {
-  const [place] = path.split(/[?#]/, 1) as [string]
-  return place.replace(/\/\/[^/]*@/, '//').replace(/^[^/]*@/, '')
 }

@@ -1,10 +1,11 @@
 /** The context of errors of requests that were refused before a client had them. */
 
 import { shownUrl } from '../base/address/parse-url.ts'
+import { shownPath } from '../base/address/shown-path.ts'
 import { now } from '../base/loop/clock.ts'
 import type { RequestPhase, RetrySafety } from '../errors.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
-import { describeError, shownPath } from './error-context.ts'
+import { describeError } from './error-context.ts'
 import { newTimings } from './timings.ts'
 
 /** Nothing was sent. `queued`: when the call was made. */

@@ -2,7 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect, types } from 'node:util'
-import { HeadersTimeoutError, type RequestErrorContext, SocketError } from '../../src/errors.ts'
+import {
+  HeadersTimeoutError,
+  HTTPParserError,
+  type RequestErrorContext,
+  SocketError,
+} from '../../src/errors.ts'
 import { describeError } from '../../src/request/error-context.ts'
 
 const context: RequestErrorContext = {
@@ -95,15 +100,30 @@ test('a message of several lines: the context ends the first', () => {
   assert.ok(error.stack!.startsWith(`SocketError: one (${WORDS})\ntwo\n`))
 })
 
-test('an error of the runtime keeps its stack; what it tells is in its fields', () => {
+test('an error of the runtime has the context in its first line, too', () => {
   const error = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
   const { stack } = error
   assert.equal(describeError(error, context), error)
-  assert.equal(error.stack, stack)
+  assert.equal(error.message, 'read ECONNRESET')
+  assert.equal(error.stack, stack!.replace('\n', ` (${WORDS})\n`))
   assert.equal((error as Error & { phase?: string }).phase, 'headers')
-  // A second request that ends with it gets a copy.
+  assert.equal(Object.keys(error).includes('stack'), false)
+  // A second request that ends with it gets a copy with its own.
   const copy = describeError(error, { ...context, path: '/q' })
   assert.notEqual(copy, error)
-  assert.equal(copy.stack, stack)
+  assert.equal(copy.stack, stack!.replace('\n', ` (${WORDS.replace('/p ', '/q ')})\n`))
   assert.equal((copy as Error & { path?: string }).path, '/q')
+  assert.equal(firstLine(error), `Error: read ECONNRESET (${WORDS})`)
+})
+
+test('the wrong protocol at a port is named', () => {
+  const origin = 'https://a.test'
+  const noTls = Object.assign(new Error('wrong version number'), { code: 'ERR_SSL_WRONG_VERSION_NUMBER' })
+  const secure = describeError(noTls, { ...context, origin, phase: 'connecting', socket: null })
+  assert.match(firstLine(secure), /while connecting, the port does not speak TLS: is it one for http\?\)$/)
+  const alert = new HTTPParserError('Expected HTTP/', 'INVALID_CONSTANT', '\x15\x03\x03\x00\x02\x02\x46')
+  assert.match(firstLine(describeError(alert, context)), /, the port speaks TLS: is it one for https\?\)$/)
+  assert.equal(alert.code, 'HPE_INVALID_CONSTANT')
+  const other = new HTTPParserError('Expected HTTP/', 'INVALID_CONSTANT', 'SSH-2.0')
+  assert.doesNotMatch(firstLine(describeError(other, context)), /TLS/)
 })

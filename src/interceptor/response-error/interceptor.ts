@@ -1,4 +1,5 @@
 /** `interceptors.responseError`: a status of 400 or above fails the request. */
+import { shownPath } from '../../base/address/shown-path.ts'
 import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { ResponseError } from '../../errors.ts'
 import { integerFrom, option, orAny, readLoosely } from '../../options.ts'
@@ -9,7 +10,6 @@ import { RelayedRequest } from '../../relay/relayed-request.ts'
 import type { Head } from '../../relay/response-source.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
-import { shownPath } from '../../request/error-context.ts'
 import { logicalOrigin } from '../../request/logical-origin.ts'
 import { bodyValue } from './body-text.ts'
 
