@@ -18,6 +18,7 @@ export type {
   StreamOptions,
 } from './api/stream.ts'
 export type { UpgradeCallback, UpgradeData, UpgradeOptions } from './api/upgrade.ts'
+export type { ContentErrorContext } from './body/content-error.ts'
 export type { DumpOptions } from './body/dump.ts'
 export type { BodyMixin, BodyReadable } from './body/readable.ts'
 export type { DiagnosticsChannel } from './diagnostics-messages.ts'

@@ -64,7 +64,11 @@ export interface Collector {
   readonly convert: Conversion<unknown>
   readonly resolve: (value: never) => void
   readonly reject: (error: unknown) => void
+  /** Adds to an error of the conversion whose content it is about. */
+  readonly describe?: Describe | null
 }
+
+export type Describe = (error: unknown, bytes: BodyBytes) => void
 
 /** Whether the result does not use the memory of the bytes. */
 export function isDecoding(convert: Conversion<unknown>): boolean {

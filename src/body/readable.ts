@@ -6,6 +6,7 @@
 import type { Blob } from 'node:buffer'
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
+import type { BodyBytes } from '../base/bytes/body-bytes.ts'
 import { AbortError, NotSupportedError } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { ArrivingBody } from './arriving.ts'
@@ -22,6 +23,7 @@ import {
   toJson,
   toText,
 } from './collect.ts'
+import { describeContent } from './content-error.ts'
 import { type DumpOptions, dumped, dumpLimit, dumpSignal, emptyStream } from './dump.ts'
 import type { BodySource } from './incoming.ts'
 import { BodyIterator, type Taken } from './iterate.ts'
@@ -41,12 +43,28 @@ export interface BodyMixin extends Pick<BodyReadable, MixinName> {}
 export class BodyReadable extends ArrivingBody {
   readonly #headers: HeaderObject
   readonly #isHead: boolean
+  /** Of the response, for errors about its content. */
+  readonly #statusCode: number
+  readonly #path: string
+  /** The origin of the request, or the dispatcher that has one. */
+  readonly #place: unknown
   #web: ReadableStream<Uint8Array> | null = null
 
-  constructor(source: BodySource, headers: HeaderObject, highWaterMark: number, isHead: boolean) {
+  constructor(
+    source: BodySource,
+    headers: HeaderObject,
+    highWaterMark: number,
+    isHead: boolean,
+    statusCode = 0,
+    path = '',
+    place: unknown = null,
+  ) {
     super(source, highWaterMark)
     this.#headers = headers
     this.#isHead = isHead
+    this.#statusCode = statusCode
+    this.#path = path
+    this.#place = place
   }
 
   /** True once data was read or collected. */
@@ -165,6 +183,7 @@ export class BodyReadable extends ArrivingBody {
     try {
       converted = convertBytes(bytes, convert, this.#context())
     } catch (error) {
+      this.#describe(error, bytes)
       this.fail(error)
       throw error
     }
@@ -213,6 +232,7 @@ export class BodyReadable extends ArrivingBody {
     try {
       resolve(convertBytes(state.bytes, convert, this.#context()) as never)
     } catch (error) {
+      this.#describe(error, state.bytes)
       reject(error)
       this.fail(error)
       // A stream that is closed already cannot fail.
@@ -231,10 +251,22 @@ export class BodyReadable extends ArrivingBody {
   }
 
   #context(): CollectContext {
+    return { encoding: this.readableEncoding, contentType: this.#contentType }
+  }
+
+  get #contentType(): string {
     const contentType = this.#headers['content-type']
-    return {
-      encoding: this.readableEncoding,
-      contentType: (Array.isArray(contentType) ? contentType[0] : contentType) ?? '',
+    return (Array.isArray(contentType) ? contentType[0] : contentType) ?? ''
+  }
+
+  #describe(error: unknown, bytes: BodyBytes): void {
+    const statusCode = this.#statusCode
+    const contentType = this.#contentType
+    try {
+      const url = this.#path.startsWith('/') ? `${originOf(this.#place)}${this.#path}` : this.#path
+      if (statusCode !== 0) describeContent(error, bytes.view(), { url, statusCode, contentType })
+    } catch {
+      // Another dispatcher may have taken any origin and path.
     }
   }
 
@@ -291,4 +323,12 @@ export class BodyReadable extends ArrivingBody {
     }
     return false
   }
+}
+
+/** Empty if the dispatcher is not ours, or has several. */
+function originOf(place: unknown): string {
+  if (typeof place === 'string' || place instanceof URL) return new URL(place).origin
+  const { composedOrigin } = Object(place) as { composedOrigin?: () => unknown }
+  const own = typeof composedOrigin === 'function' ? composedOrigin.call(place) : null
+  return typeof own === 'string' ? own : ''
 }

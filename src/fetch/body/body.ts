@@ -9,7 +9,14 @@ import { BodyBytes } from '../../base/bytes/body-bytes.ts'
 import { holdBytes } from '../../base/bytes/held-bytes.ts'
 import { ownBytes } from '../../base/bytes/own-bytes.ts'
 import { ignoreError } from '../../base/error/ignore-error.ts'
-import { type Conversion, convertBytes, isDecoding, NO_CONTEXT, toText } from '../../body/collect.ts'
+import {
+  type Conversion,
+  convertBytes,
+  type Describe,
+  isDecoding,
+  NO_CONTEXT,
+  toText,
+} from '../../body/collect.ts'
 import { Incoming } from '../../body/incoming.ts'
 import { type BodyState, HELD, STREAMED, STREAMING } from '../../body/state.ts'
 import { Branches, teeStream } from './branches.ts'
@@ -98,7 +105,7 @@ export class Body implements BodySink {
   }
 
   /** The whole content, converted. */
-  collect<T>(convert: Conversion<T>): Promise<T> {
+  collect<T>(convert: Conversion<T>, describe: Describe | null = null): Promise<T> {
     // A body made from a string returns that string without encoding it.
     if (convert === (toText as Conversion<unknown>) && typeof this.origin === 'string') {
       const text = this.origin
@@ -114,10 +121,11 @@ export class Body implements BodySink {
     // Our own stream has buffered no chunks if it was not read: they are all in this body.
     this.#stream?.getReader()
     const origin = this.#origin
-    if (isWhole(origin)) return this.#convert(BodyBytes.of(bytesOf(origin)), convert)
+    if (isWhole(origin)) return this.#convert(BodyBytes.of(bytesOf(origin)), convert, describe)
     if (origin !== null) this.#startReading(origin.chunks())
-    if (!this.#incoming.isComplete || this.#incoming.source?.isAbortable) return this.#gather(convert)
-    return this.#convert(this.#incoming.take(), convert)
+    if (!this.#incoming.isComplete || this.#incoming.source?.isAbortable)
+      return this.#gather(convert, describe)
+    return this.#convert(this.#incoming.take(), convert, describe)
   }
 
   /** A second body with the same content. Only for a usable body. */
@@ -288,20 +296,21 @@ export class Body implements BodySink {
   }
 
   /** Converts a complete body. */
-  #convert<T>(bytes: BodyBytes, convert: Conversion<T>): Promise<T> {
+  #convert<T>(bytes: BodyBytes, convert: Conversion<T>, describe: Describe | null): Promise<T> {
     this.#end()
     this.#incoming.spent()
     try {
       return Promise.resolve(convertBytes(bytes, convert, NO_CONTEXT))
     } catch (error) {
+      describe?.(error, bytes)
       return Promise.reject(error)
     }
   }
 
-  #gather<T>(convert: Conversion<T>): Promise<T> {
+  #gather<T>(convert: Conversion<T>, describe: Describe | null): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const bytes = this.#incoming.take()
-      this.#state = { kind: 'collecting', collector: { convert, resolve, reject }, bytes }
+      this.#state = { kind: 'collecting', collector: { convert, resolve, reject, describe }, bytes }
       if (!this.#incoming.isComplete) {
         bytes.expect(this.#expected, isDecoding(convert))
         this.#incoming.demand()
@@ -317,10 +326,11 @@ export class Body implements BodySink {
     if (state.kind !== 'collecting') return
     this.#end()
     this.#incoming.spent()
-    const { convert, resolve, reject } = state.collector
+    const { convert, resolve, reject, describe } = state.collector
     try {
       resolve(convertBytes(state.bytes, convert, NO_CONTEXT) as never)
     } catch (error) {
+      describe?.(error, state.bytes)
       reject(error)
     }
   }

@@ -3,7 +3,16 @@ import { File } from 'node:buffer'
 import type { ReadableStream } from 'node:stream/web'
 import type { BodyBytes } from '../../base/bytes/body-bytes.ts'
 import { loadWebStreams } from '../../base/node/lazy-modules.ts'
-import { type Conversion, toArrayBuffer, toBlob, toBytes, toJson, toText } from '../../body/collect.ts'
+import {
+  type Conversion,
+  type Describe,
+  toArrayBuffer,
+  toBlob,
+  toBytes,
+  toJson,
+  toText,
+} from '../../body/collect.ts'
+import { describeContent } from '../../body/content-error.ts'
 import { defineMembers } from '../../web/interface.ts'
 import type { BodyMembers } from '../declared-classes.ts'
 import { decodeMultipart, decodeUrlEncoded } from '../form/multipart-decode.ts'
@@ -60,13 +69,24 @@ export function defineBodyMembers(prototype: object, ownerOf: (object: object) =
       [name](this: object): Promise<unknown> {
         try {
           const owner = ownerOf(this)
-          return bodyOf(owner).collect(conversionFor(owner))
+          return bodyOf(owner).collect(conversionFor(owner), MAY_FAIL.has(name) ? describer(owner) : null)
         } catch (error) {
           return Promise.reject(error)
         }
       },
     })
   }
+}
+
+/** Those that depend on what the content is. */
+const MAY_FAIL: ReadonlySet<string> = new Set(['json', 'formData'])
+
+/** Null for what a program has made, which has no URL, and for a request. */
+function describer(owner: BodyOwner & { readonly url?: unknown; readonly status?: number }): Describe | null {
+  const { url, status: statusCode, headers } = owner
+  if (typeof url !== 'string' || url === '' || statusCode === undefined) return null
+  return (error, bytes) =>
+    describeContent(error, bytes.view(), { url, statusCode, contentType: headers.get('content-type') ?? '' })
 }
 
 /** A missing body reads like an empty one, and is never used up. */
