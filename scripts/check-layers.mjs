@@ -19,6 +19,8 @@ const FIELDS = [
   'protocol/header-names.ts',
   'protocol/trailer-names.ts',
 ]
+/** Options as tables, and the names that nobody knows. */
+const OPTIONS = ['options.ts', 'option-names.ts', 'option-advice.ts']
 /** What a feature needs that is built on `dispatch` and handlers alone. */
 const ON_DISPATCH = [
   'dispatcher/',
@@ -28,7 +30,7 @@ const ON_DISPATCH = [
   'guard/',
   'base/',
   'errors.ts',
-  'options.ts',
+  ...OPTIONS,
   'diagnostics.ts',
   'protocol/ascii.ts',
   ...FIELDS,
@@ -46,10 +48,13 @@ const RULES = [
   },
   { files: /^(index|surface(-[a-z-]+)?|interceptors|ventuno)\.ts$/, may: [''] },
   { files: /^install\.ts$/, may: ['fetch/', 'websocket/', 'event-source/', 'web/'] },
-  { files: /^late\.ts$/, may: [] },
+  { files: /^late\.ts$/, may: ['base/error/public-call.ts'] },
   { files: /^errors\.ts$/, may: ['base/object/kind.ts'] },
-  { files: /^options\.ts$/, may: ['errors.ts', 'base/object/own-options.ts'] },
-  { files: /^(diagnostics|debug)\.ts$/, may: [] },
+  { files: /^options\.ts$/, may: ['errors.ts', 'option-names.ts', 'base/object/own-options.ts'] },
+  { files: /^option-names\.ts$/, may: ['option-advice.ts', 'base/error/'] },
+  { files: /^option-advice\.ts$/, may: [] },
+  { files: /^diagnostics\.ts$/, may: [] },
+  { files: /^debug\.ts$/, may: ['base/node/debug-flags.ts'] },
   { files: /^diagnostics-messages\.ts$/, may: ['net/', 'request/'] },
   { files: /^base\//, may: ['base/'] },
   {
@@ -70,7 +75,7 @@ const RULES = [
   },
   { files: /^protocol\/websocket\//, may: [...PROTOCOL_LEAVES, ...FIELDS] },
   { files: /^guard\//, may: ['base/', 'errors.ts', 'options.ts'] },
-  { files: /^net\//, may: ['guard/', 'base/', 'errors.ts', 'options.ts'] },
+  { files: /^net\//, may: ['guard/', 'base/', 'errors.ts', ...OPTIONS] },
   {
     files: /^request\//,
     may: ['base/', 'errors.ts', 'options.ts', 'diagnostics.ts', 'protocol/ascii.ts', ...FIELDS],
@@ -83,7 +88,11 @@ const RULES = [
   { files: /^handler\//, may: ['request/', 'base/', 'errors.ts', ...FIELDS] },
   {
     files: /^api\//,
-    may: ['body/', 'relay/', 'handler/', 'request/', 'base/', 'errors.ts', ...FIELDS],
+    may: [
+      ...['body/', 'relay/', 'handler/', 'request/', 'base/', 'errors.ts'],
+      ...['option-names.ts', 'option-advice.ts'],
+      ...FIELDS,
+    ],
   },
   {
     files: /^relay\//,
@@ -131,6 +140,8 @@ const RULES = [
       'protocol/ascii.ts',
       'base/',
       'errors.ts',
+      'option-names.ts',
+      'option-advice.ts',
       ...FIELDS,
     ],
     types: ['dispatcher/dispatcher.ts'],
@@ -166,7 +177,7 @@ const RULES = [
       'handler/',
       'base/',
       'errors.ts',
-      'options.ts',
+      ...OPTIONS,
       'diagnostics.ts',
       'debug.ts',
       ...FIELDS,

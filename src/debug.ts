@@ -3,18 +3,13 @@
  * error (docs/debug-output.md). It subscribes to the diagnostics channels; with the variable unset, to none.
  */
 import { channel } from 'node:diagnostics_channel'
+import { DEBUG_FLAGS } from './base/node/debug-flags.ts'
 
 type Flag = 'core' | 'fetch' | 'websocket'
 
 const FLAGS: readonly Flag[] = ['core', 'fetch', 'websocket']
 
-/** Read once, when the library is loaded, as documented: a later change of the variable has no effect. */
-const ENABLED: ReadonlySet<Flag> = readFlags(process.env['RUNTIME_DEBUG'])
-
-function readFlags(value: string | undefined): ReadonlySet<Flag> {
-  const words = (value ?? '').toLowerCase().split(',')
-  return new Set(FLAGS.filter((flag) => words.some((word) => word.trim() === flag)))
-}
+const ENABLED: ReadonlySet<Flag> = new Set(FLAGS.filter((flag) => DEBUG_FLAGS.has(flag)))
 
 interface ConnectMessage {
   readonly connectParams: { readonly host: string; readonly protocol: string; readonly version?: string }

@@ -7,6 +7,8 @@
  * loads the class: `new`, a call, `extends`, `instanceof`, a look at its members.
  */
 
+import { atCaller } from './base/error/public-call.ts'
+
 type Loaded = Readonly<Record<string, object>>
 type Callable = (abstract new () => unknown) & ((...values: unknown[]) => unknown)
 
@@ -58,9 +60,20 @@ export function lateExports(
   const traps: ProxyHandler<object> = {
     construct(target, values, newTarget) {
       const { real, proxy } = memberOf(target)
-      return Reflect.construct(real, values, newTarget === proxy ? real : newTarget) as object
+      try {
+        return Reflect.construct(real, values, newTarget === proxy ? real : newTarget) as object
+      } catch (error) {
+        throw atCaller(error, traps.construct!)
+      }
     },
-    apply: (target, receiver, values) => Reflect.apply(memberOf(target).real, receiver, values),
+    apply(target, receiver, values) {
+      const { real } = memberOf(target)
+      try {
+        return Reflect.apply(real, receiver, values)
+      } catch (error) {
+        throw atCaller(error, traps.apply!)
+      }
+    },
     get: after(Reflect.get),
     set: after(Reflect.set),
     has: after(Reflect.has),

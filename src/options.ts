@@ -5,6 +5,7 @@
  */
 import { ownMembers } from './base/object/own-options.ts'
 import { InvalidArgumentError } from './errors.ts'
+import type { OptionNames } from './option-names.ts'
 
 export type Check = (value: unknown) => boolean
 
@@ -81,28 +82,45 @@ export function ownOptions<T extends object>(
   return Object.assign(Object.create(null), given) as Partial<T>
 }
 
-export function readOptions<T>(table: OptionTable<T>, given: object | null | undefined): T {
-  return readAll(table, ownOptions(given), readOption)
+/** `names`, here and below: for the warning about options that nobody knows. */
+export function readOptions<T>(
+  table: OptionTable<T>,
+  given: object | null | undefined,
+  names?: OptionNames,
+): T {
+  return readAll(table, ownOptions(given), readOption, names)
 }
 
 /** Also takes other forms of a value that can mean only one thing. What is not given is that of `base`. */
-export function readLoosely<T>(table: OptionTable<T>, given: object | null | undefined, base?: T): T {
-  return readAll(table, ownOptions(given), readLooseOption, base)
+export function readLoosely<T>(
+  table: OptionTable<T>,
+  given: object | null | undefined,
+  names?: OptionNames,
+  base?: T,
+): T {
+  return readAll(table, ownOptions(given), readLooseOption, names, base)
 }
 
 /** As undici reads the options of `cache` and `deduplicate`: null is a value, and a wrong one a TypeError. */
-export function readExpected<T>(table: OptionTable<T>, given: object | undefined): T {
+export function readExpected<T>(table: OptionTable<T>, given: object | undefined, names?: OptionNames): T {
   if (given !== undefined && typeName(given) !== 'object') {
     throw new TypeError(`expected type of opts to be an Object, got ${typeName(given)}`)
   }
-  return readAll(table, ownOptions(ownMembers(given)), readExpectedOption)
+  return readAll(table, ownOptions(ownMembers(given)), readExpectedOption, names)
 }
 
 export function typeName(value: unknown): string {
   return value === null ? 'null' : typeof value
 }
 
-function readAll<T>(table: OptionTable<T>, given: object, read: typeof readOption, base?: T): T {
+function readAll<T>(
+  table: OptionTable<T>,
+  given: object,
+  read: typeof readOption,
+  names?: OptionNames,
+  base?: T,
+): T {
+  names?.check(given)
   const values = Object.create(null) as Record<string, unknown>
   for (const [name, row] of Object.entries<Option<unknown>>(table)) {
     const used = base ? { ...row, fallback: base[name as keyof T] } : row

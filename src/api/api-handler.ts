@@ -8,6 +8,7 @@ import type { AsyncResource } from 'node:async_hooks'
 import type { Duplex } from 'node:stream'
 import { AbortLink, type AbortTarget } from '../base/abort/abort-link.ts'
 import { type AbortSource, isAbortSource } from '../base/abort/signal.ts'
+import { addCallSite, atCaller, type CallSite, callSite } from '../base/error/public-call.ts'
 import { runtimeSetImmediate } from '../base/loop/runtime-turns.ts'
 import { discardSocket } from '../base/node/discard-socket.ts'
 import { InvalidArgumentError, RequestAbortedError, SocketError } from '../errors.ts'
@@ -102,6 +103,8 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
   protected context: unknown = null
   /** The final head, or the socket, was handed out: from then on the request cannot begin again. */
   protected hasResponse = false
+  /** For `RUNTIME_DEBUG=stacks`. */
+  declare readonly callSite?: CallSite
   /** Whether something other than the signal can end the request while it waits. */
   declare protected readonly endsWhileQueued?: boolean
   #paused = false
@@ -112,6 +115,8 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
   constructor(opts: HandledOptions<TOpaque>, resource: AsyncResource | null) {
     this.opts = opts
     this.resource = resource
+    const site = callSite()
+    if (site !== null) this.callSite = site
   }
 
   /** The final head of the response; what it throws fails the request. */
@@ -308,6 +313,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
     const failure = typeof this.#state === 'object' ? this.#state : { at: 'failed' as const, error }
     failure.at = 'failed'
     this.#state = failure
+    addCallSite(atCaller(failure.error), this.callSite)
     this.release()
     destroyBodyOf(this.opts, failure.error)
     this.onFailure(failure.error)

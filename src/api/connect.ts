@@ -1,8 +1,9 @@
 /** `connect()`: sends CONNECT and hands the socket over. */
+import type { PublicFunction } from '../base/error/public-call.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import type { ApiOptions } from './api-handler.ts'
-import { Answered, type ApiCallback, answerWith } from './settlement.ts'
+import { Answered, type ApiCallback, answerWith, type Reject, type Resolve } from './settlement.ts'
 import { type SocketData, SocketHandler } from './socket-handler.ts'
 
 /** Options of `connect()`. */
@@ -25,11 +26,13 @@ export function connectOn<TOpaque>(
   dispatcher: Dispatching,
   opts: ConnectOptions<TOpaque>,
   callback: ConnectCallback<TOpaque> | undefined,
+  called: PublicFunction,
 ): Promise<ConnectData<TOpaque>> | undefined {
-  return answerWith('UNDICI_CONNECT', dispatcher, opts, callback, (resolve, reject) => {
+  const start = (resolve: Resolve<ConnectData<TOpaque>>, reject: Reject): void => {
     const handler = new SocketHandler(opts, 'bad connect', resolve, reject, (timings, head) =>
       Object.assign(new ConnectData(timings), head),
     )
     handler.start(dispatcher, { ...opts, method: 'CONNECT' })
-  })
+  }
+  return answerWith('UNDICI_CONNECT', dispatcher, opts, callback, start, called)
 }

@@ -6,6 +6,7 @@ import { AsyncResource } from 'node:async_hooks'
 import { Duplex, getDefaultHighWaterMark, PassThrough, Readable } from 'node:stream'
 import { PieceLoad } from '../base/bytes/piece-load.ts'
 import { destroyQuietly, ignoreError } from '../base/error/ignore-error.ts'
+import { atCaller, enter, leave, type PublicFunction } from '../base/error/public-call.ts'
 import { ignoreRejection } from '../base/loop/stray-promise.ts'
 import { coverPollution } from '../base/object/own-options.ts'
 import { ArrivingBody } from '../body/arriving.ts'
@@ -248,12 +249,16 @@ export function pipelineOn<TOpaque>(
   dispatcher: Dispatching,
   opts: PipelineOptions<TOpaque>,
   handle: PipelineHandlerFunction<TOpaque>,
+  called: PublicFunction,
 ): Duplex {
+  const outer = enter(called)
   try {
     const handler = new PipelineHandler(opts, handle)
     handler.start(dispatcher, { ...opts, body: handler.request })
     return handler.duplex
   } catch (error) {
-    return new PassThrough().destroy(error as Error)
+    return new PassThrough().destroy(atCaller(error as Error))
+  } finally {
+    leave(outer)
   }
 }

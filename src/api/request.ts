@@ -2,6 +2,7 @@
  * `request()`: answers with the response head and a body that is read later.
  */
 import { AsyncResource } from 'node:async_hooks'
+import type { PublicFunction } from '../base/error/public-call.ts'
 import { type Answer, addCaller, answerCaller, removeCaller } from '../base/loop/answers.ts'
 import { throwLater } from '../base/loop/throw-later.ts'
 import type { BodySource } from '../body/incoming.ts'
@@ -236,8 +237,9 @@ export function requestOn<TOpaque>(
   dispatcher: Dispatching,
   opts: RequestOptions<TOpaque>,
   callback: RequestCallback<TOpaque> | undefined,
+  called: PublicFunction,
 ): Promise<ResponseData<TOpaque>> | undefined {
-  return answerWith('UNDICI_REQUEST', dispatcher, opts, callback, startRequest<TOpaque>)
+  return answerWith('UNDICI_REQUEST', dispatcher, opts, callback, startRequest<TOpaque>, called)
 }
 
 function startRequest<TOpaque>(

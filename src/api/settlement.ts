@@ -1,5 +1,6 @@
 /** How a method answers its caller: by promise, or by callback in the async context of the call. */
 import { AsyncResource } from 'node:async_hooks'
+import { atCaller, enter, leave, type PublicFunction } from '../base/error/public-call.ts'
 import { InvalidArgumentError, type Timings } from '../errors.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
 import type { Dispatching } from '../request/dispatching.ts'
@@ -42,9 +43,9 @@ type Start<TData, TOptions> = (
 ) => void
 
 /**
- * Calls `start` with two functions that answer the caller. Without a callback, it returns a promise. An error
- * that `start` throws is about an argument: it is reported like any other failure, and the request body is
- * destroyed.
+ * Calls `start` with two functions that answer the caller of the public function `called`. Without a
+ * callback, it returns a promise. An error that `start` throws is about an argument: it is reported like any
+ * other failure, and the request body is destroyed.
  */
 export function answerWith<TData, TOpaque, TOptions extends CommonOptions<TOpaque>>(
   type: string,
@@ -52,18 +53,40 @@ export function answerWith<TData, TOpaque, TOptions extends CommonOptions<TOpaqu
   opts: TOptions,
   callback: ApiCallback<TData, TOpaque> | undefined,
   start: Start<TData, TOptions>,
+  called: PublicFunction,
 ): Promise<TData> | undefined {
   if (callback === undefined) {
     return new Promise<TData>((resolve, reject) => {
+      const outer = enter(called)
       try {
         checkOptions(opts)
         start(resolve, reject, dispatcher, opts)
       } catch (error) {
         destroyBodyOf(opts, error)
-        reject(error)
+        reject(atCaller(error))
+      } finally {
+        leave(outer)
       }
     })
   }
+  const outer = enter(called)
+  try {
+    callBack(type, dispatcher, opts, callback, start)
+  } catch (error) {
+    throw atCaller(error)
+  } finally {
+    leave(outer)
+  }
+  return undefined
+}
+
+function callBack<TData, TOpaque, TOptions extends CommonOptions<TOpaque>>(
+  type: string,
+  dispatcher: Dispatching,
+  opts: TOptions,
+  callback: ApiCallback<TData, TOpaque>,
+  start: Start<TData, TOptions>,
+): void {
   if (typeof callback !== 'function') {
     checkOptions(opts)
     const error = new InvalidArgumentError('invalid callback')
@@ -86,9 +109,9 @@ export function answerWith<TData, TOpaque, TOptions extends CommonOptions<TOpaqu
     )
   } catch (error) {
     destroyBodyOf(opts, error)
+    atCaller(error)
     queueMicrotask(() => report(error, { opaque }))
   }
-  return undefined
 }
 
 export function checkOptions(opts: unknown): void {

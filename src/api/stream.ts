@@ -4,6 +4,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import { finished } from 'node:stream'
 import { destroyQuietly, ignoreError } from '../base/error/ignore-error.ts'
+import type { PublicFunction } from '../base/error/public-call.ts'
 import { runtimeSetImmediate } from '../base/loop/runtime-turns.ts'
 import { ignoreRejection } from '../base/loop/stray-promise.ts'
 import { throwLater } from '../base/loop/throw-later.ts'
@@ -215,8 +216,9 @@ export function streamOn<TOpaque>(
   opts: StreamOptions<TOpaque>,
   factory: StreamFactory<TOpaque>,
   callback: StreamCallback<TOpaque> | undefined,
+  called: PublicFunction,
 ): Promise<StreamData<TOpaque>> | undefined {
-  return answerWith('UNDICI_STREAM', dispatcher, opts, callback, (resolve, reject) => {
+  const start = (resolve: Resolve<StreamData<TOpaque>>, reject: Reject): void =>
     new StreamHandler(opts, factory, resolve, reject).start(dispatcher, opts)
-  })
+  return answerWith('UNDICI_STREAM', dispatcher, opts, callback, start, called)
 }

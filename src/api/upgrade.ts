@@ -1,8 +1,9 @@
 /** `upgrade()`: asks to switch protocols and hands the socket over. */
+import type { PublicFunction } from '../base/error/public-call.ts'
 import type { DispatchOptions, HttpMethod } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import type { ApiOptions } from './api-handler.ts'
-import { Answered, type ApiCallback, answerWith } from './settlement.ts'
+import { Answered, type ApiCallback, answerWith, type Reject, type Resolve } from './settlement.ts'
 import { type SocketData, SocketHandler } from './socket-handler.ts'
 
 /** Requested if the caller names no protocol; in the letter case of undici. */
@@ -33,8 +34,9 @@ export function upgradeOn<TOpaque>(
   dispatcher: Dispatching,
   opts: UpgradeOptions<TOpaque>,
   callback: UpgradeCallback<TOpaque> | undefined,
+  called: PublicFunction,
 ): Promise<UpgradeData<TOpaque>> | undefined {
-  return answerWith('UNDICI_UPGRADE', dispatcher, opts, callback, (resolve, reject) => {
+  const start = (resolve: Resolve<UpgradeData<TOpaque>>, reject: Reject): void => {
     const handler = new SocketHandler(
       opts,
       'bad upgrade',
@@ -45,5 +47,6 @@ export function upgradeOn<TOpaque>(
     )
     const method = opts.method || 'GET'
     handler.start(dispatcher, { ...opts, method, upgrade: opts.protocol || DEFAULT_PROTOCOL })
-  })
+  }
+  return answerWith('UNDICI_UPGRADE', dispatcher, opts, callback, start, called)
 }

@@ -1,4 +1,5 @@
 /** `interceptors.cache()`: a cache of responses (RFC 9111) in front of a dispatcher. */
+import { inCall } from '../base/error/public-call.ts'
 import { type Interceptor, ownInterceptor } from '../dispatcher/compose.ts'
 import { toDispatchHandler } from '../handler/legacy-handler.ts'
 import { CacheLayer } from './layer.ts'
@@ -12,7 +13,7 @@ import { StoreAccess } from './store/store-access.ts'
  * const client = new Client('https://example.com').compose(interceptors.cache())
  */
 export function cache(options?: CacheOptions): Interceptor {
-  const settings = readCacheOptions(options)
+  const settings = inCall(cache, () => readCacheOptions(options))
   const access = new StoreAccess(settings.store)
   return ownInterceptor((dispatch, origin, life = () => 'open', held) => {
     const layer = new CacheLayer(settings, access, { dispatch, origin, life, held })

@@ -1,4 +1,5 @@
 /** The options of the cache interceptor: types, defaults, checks. */
+import { OptionNames } from '../option-names.ts'
 import {
   expectOption,
   type Filled,
@@ -79,8 +80,10 @@ const OPTIONS: OptionTable<Omit<CacheSettings, 'store' | 'hidden'> & { store: Ca
   staleIfError: option(0, isNumber, 'number or undefined', readDuration),
 }
 
+const NAMES = new OptionNames('interceptors.cache()', OPTIONS)
+
 export function readCacheOptions(given: CacheOptions | undefined): CacheSettings {
-  const { store, targets, ...same } = readExpected(OPTIONS, given)
+  const { store, targets, ...same } = readExpected(OPTIONS, given, NAMES)
   return {
     ...same,
     store: store ?? new MemoryCacheStore(),

@@ -3,6 +3,7 @@
  * neither connections nor work, so that talking to many origins leaves nothing in memory.
  */
 
+import { inCall } from '../base/error/public-call.ts'
 import { withoutRejection } from '../base/loop/stray-promise.ts'
 import { defineKind } from '../base/object/kind.ts'
 import { ownMembers } from '../base/object/own-options.ts'
@@ -103,7 +104,7 @@ export class Agent extends LifecycleDispatcher {
 
   constructor(options: AgentOptions = {}) {
     if (options === null) throw new TypeError('options must not be null')
-    const { factory, maxOrigins } = readOptions(OPTIONS, Object(options))
+    const { factory, maxOrigins } = inCall(Agent, () => readOptions(OPTIONS, Object(options)))
     const { factory: _, maxOrigins: __, ...poolOptions } = ownOptions<AgentOptions>(Object(options))
     const { webSocket, eventSource } = ownMembers(poolOptions)
     super(webSocket, eventSource)
@@ -114,7 +115,7 @@ export class Agent extends LifecycleDispatcher {
           withoutRejection(
             factory(origin, kind === 'any' ? { ...poolOptions } : { ...poolOptions, allowH2: false }),
           )
-      : defaultFactory(poolOptions)
+      : inCall(Agent, () => defaultFactory(poolOptions))
   }
 
   /**

@@ -5,6 +5,8 @@ import type { Duplex } from 'node:stream'
 import { loadNet } from '../base/node/lazy-modules.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { BuildConnectorOptions, ConnectTarget } from '../net/connector.ts'
+import { OF_CLIENTS } from '../option-advice.ts'
+import { OptionNames } from '../option-names.ts'
 import {
   type Check,
   finiteAbove,
@@ -170,6 +172,20 @@ const OPTIONS: OptionTable<Pick<OptionValues, TableName>> = {
   tls: option(null, isAnything),
 }
 
+/** With those of what makes clients: they are read before, and what is left comes here. */
+const NAMES = new OptionNames(
+  'a client, pool or agent',
+  {
+    ...OPTIONS,
+    ...{ maxCachedSessions: 1, useH2c: 1, maxConcurrentStreams: 1, initialWindowSize: 1 },
+    ...{ connectionWindowSize: 1, pingInterval: 1, h2Options: 1, webSocket: 1, eventSource: 1 },
+    ...{ connections: 1, factory: 1, clientTtl: 1, maxOrigins: 1, maxWeightPerServer: 1, errorPenalty: 1 },
+    ...{ proxyTls: 1, requestTls: 1, proxyTunnel: 1, proxyKeepAlive: 1, onProxyResponse: 1 },
+    ...{ clientFactory: 1, httpProxy: 1, httpsProxy: 1, noProxy: 1, enableCallHistory: 1 },
+  },
+  OF_CLIENTS,
+)
+
 /** Checked last, after the options of HTTP/2. */
 const CACHED_SESSIONS: Option<number> = option(
   100,
@@ -184,7 +200,7 @@ export function readClientOptions(options: ClientOptions): ClientSettings {
       throw new InvalidArgumentError(`unsupported ${name}, use ${instead} instead`)
     }
   }
-  const values = readOptions(OPTIONS, own)
+  const values = readOptions(OPTIONS, own, NAMES)
   const { connect, allowH2, strictContentLength, autoSelectFamily } = values
   const http2 = readHttp2Options(own, allowH2)
   // Neither a wrong number nor the cache itself matters where the caller opens the connections.

@@ -2,6 +2,7 @@
  * The public face of a client for one origin. Its work is done in session/client-session.ts.
  */
 
+import { inCall } from '../base/error/public-call.ts'
 import { defineKind } from '../base/object/kind.ts'
 import type { SocketInfo } from '../errors.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
@@ -71,7 +72,8 @@ export class Client extends LifecycleDispatcher {
    */
   constructor(url: string | URL | object, options: ClientOptions = {}) {
     if (options === null) throw new TypeError('options must not be null')
-    const context = options instanceof OriginContext ? options : readContext(url, options)
+    const context =
+      options instanceof OriginContext ? options : inCall(Client, () => readContext(url, options))
     super(context.webSocket, context.eventSource)
     this.#session = new ClientSession(context, new ClientEvents(this, context.origin.url, reportIdle))
   }

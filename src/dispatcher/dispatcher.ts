@@ -20,6 +20,7 @@ import {
   type ResponseDataOf,
   requestOn,
 } from '../api/request.ts'
+import { ownCall } from '../api/request-names.ts'
 import {
   type StreamCallback,
   type StreamData,
@@ -30,7 +31,6 @@ import {
 } from '../api/stream.ts'
 import { type UpgradeCallback, type UpgradeData, type UpgradeOptions, upgradeOn } from '../api/upgrade.ts'
 import { defineKind } from '../base/object/kind.ts'
-import { withoutPollution } from '../base/object/own-options.ts'
 import type { BodyMixin } from '../body/readable.ts'
 import type { UndiciError } from '../errors.ts'
 import type {
@@ -169,7 +169,8 @@ export class Dispatcher extends EventEmitter {
     opts: RequestOptions<TOpaque>,
     callback?: RequestCallback<TOpaque>,
   ): Promise<ResponseData<TOpaque>> | void {
-    return requestOn(this, withoutPollution(opts), callback)
+    const called = Dispatcher.prototype.request
+    return requestOn(this, ownCall(opts, called), callback, called)
   }
 
   /**
@@ -192,7 +193,8 @@ export class Dispatcher extends EventEmitter {
     factory: StreamFactory<TOpaque>,
     callback?: StreamCallback<TOpaque>,
   ): Promise<StreamData<TOpaque>> | void {
-    return streamOn(this, withoutPollution(opts), factory, callback)
+    const called = Dispatcher.prototype.stream
+    return streamOn(this, ownCall(opts, called), factory, callback, called)
   }
 
   /**
@@ -203,7 +205,8 @@ export class Dispatcher extends EventEmitter {
     opts: PipelineOptions<TOpaque>,
     handler: PipelineHandlerFunction<TOpaque>,
   ): Duplex {
-    return pipelineOn(this, withoutPollution(opts), handler)
+    const called = Dispatcher.prototype.pipeline
+    return pipelineOn(this, ownCall(opts, called), handler, called)
   }
 
   /** Sends CONNECT and returns the socket, which then belongs to the caller. */
@@ -213,7 +216,8 @@ export class Dispatcher extends EventEmitter {
     opts: ConnectOptions<TOpaque>,
     callback?: ConnectCallback<TOpaque>,
   ): Promise<ConnectData<TOpaque>> | void {
-    return connectOn(this, withoutPollution(opts), callback)
+    const called = Dispatcher.prototype.connect
+    return connectOn(this, ownCall(opts, called), callback, called)
   }
 
   /** Asks to switch protocols and returns the socket, which then belongs to the caller. */
@@ -223,7 +227,8 @@ export class Dispatcher extends EventEmitter {
     opts: UpgradeOptions<TOpaque>,
     callback?: UpgradeCallback<TOpaque>,
   ): Promise<UpgradeData<TOpaque>> | void {
-    return upgradeOn(this, withoutPollution(opts), callback)
+    const called = Dispatcher.prototype.upgrade
+    return upgradeOn(this, ownCall(opts, called), callback, called)
   }
 }
 

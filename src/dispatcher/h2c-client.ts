@@ -3,6 +3,7 @@
  */
 
 import { parseOrigin } from '../base/address/origin.ts'
+import { inCall } from '../base/error/public-call.ts'
 import { defineKind } from '../base/object/kind.ts'
 import { ownMembers } from '../base/object/own-options.ts'
 import { InvalidArgumentError } from '../errors.ts'
@@ -38,12 +39,11 @@ export class H2CClient extends Client {
   /** @param url Protocol, host name and port; the protocol is `http:`. */
   constructor(url: string | URL | object, options: H2CClientOptions = {}) {
     if (options === null) throw new TypeError('options must not be null')
-    const origin = parseOrigin(url)
-    if (!('problem' in origin) && origin.protocol !== 'http:') {
-      throw new InvalidArgumentError('h2c-client: Only h2c protocol is supported')
-    }
     const own = ownMembers(options)
-    const streams = streamsOf(own)
+    const streams = inCall(H2CClient, () => {
+      checkCleartext(url)
+      return streamsOf(own)
+    })
     super(url, {
       ...options,
       allowH2: true,
@@ -64,6 +64,13 @@ export class H2CClient extends Client {
     if (!isPositive(value)) return
     super.pipelining = value
     limitStreams(this, value)
+  }
+}
+
+function checkCleartext(url: string | URL | object): void {
+  const origin = parseOrigin(url)
+  if (!('problem' in origin) && origin.protocol !== 'http:') {
+    throw new InvalidArgumentError('h2c-client: Only h2c protocol is supported')
   }
 }
 

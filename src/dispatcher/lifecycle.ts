@@ -2,6 +2,7 @@
  * What all dispatchers of the library share: the checks in front of every `dispatch()`, and the states from
  * open to destroyed.
  */
+import { atCaller } from '../base/error/public-call.ts'
 import { withoutPollution } from '../base/object/own-options.ts'
 import { startDebugOutput } from '../debug.ts'
 import { ClientClosedError, ClientDestroyedError, InvalidArgumentError } from '../errors.ts'
@@ -158,7 +159,8 @@ export abstract class LifecycleDispatcher extends Dispatcher {
       if (this.destroyed) throw new ClientDestroyedError()
       if (this.#closed) throw new ClientClosedError()
       return this.accept(options, current)
-    } catch (error) {
+    } catch (thrown) {
+      const error = atCaller(thrown, LifecycleDispatcher.prototype.dispatch)
       if (typeof current.onResponseError !== 'function') throw error
       current.onResponseError(null, error as Error)
       return false

@@ -30,7 +30,7 @@ export const fetch: Fetch = function fetch(
   }
   if (!record.url.isHttp) return fetchLocally(record)
   return new Promise<Response>((resolve, reject) => {
-    new FetchRun(record, new Caller(resolve, reject), null).start()
+    new FetchRun(record, new Caller(resolve, reject, fetch), null).start()
   })
 }
 

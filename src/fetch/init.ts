@@ -6,6 +6,8 @@
 import type { AbortSource } from '../base/abort/signal.ts'
 import { getGlobalOrigin } from '../base/address/global-origin.ts'
 import { parseUrl, shownUrl } from '../base/address/parse-url.ts'
+import { OF_FETCH } from '../option-advice.ts'
+import { OptionNames } from '../option-names.ts'
 import { isToken } from '../protocol/ascii.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import { toByteString, toEnum, toSignal, toText, wellFormed } from '../web/idl.ts'
@@ -30,6 +32,16 @@ const REDIRECTS = ['follow', 'manual', 'error'] as const
 const DUPLEXES = ['half'] as const
 const PRIORITIES = ['high', 'low', 'auto'] as const
 const POLICIES = ['', ...REFERRER_POLICIES] as const
+
+const NAMES = new OptionNames(
+  'fetch()',
+  {
+    ...{ body: 1, bodyTimeout: 1, cache: 1, credentials: 1, dispatcher: 1, duplex: 1, headers: 1 },
+    ...{ headersTimeout: 1, integrity: 1, keepalive: 1, method: 1, mode: 1, priority: 1, redirect: 1 },
+    ...{ referrer: 1, referrerPolicy: 1, requestBodyTimeout: 1, signal: 1, window: 1 },
+  } satisfies Record<keyof RequestSettings, 1>,
+  OF_FETCH,
+)
 
 /** A request, as the fetch algorithm sees it. */
 export type RequestRecord = ReturnType<typeof newRecord>
@@ -63,6 +75,7 @@ export function newRecord(url: UrlParts) {
  */
 export function applyInit(record: RequestRecord, init: RequestSettings | null): RequestRecord {
   if (init === null) return record
+  NAMES.check(init)
   const {
     body,
     bodyTimeout,

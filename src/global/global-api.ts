@@ -15,6 +15,7 @@ import {
   type ResponseDataOf,
   requestOn,
 } from '../api/request.ts'
+import { checkNames } from '../api/request-names.ts'
 import {
   type StreamCallback,
   type StreamData,
@@ -25,6 +26,7 @@ import {
 import { type UpgradeCallback, type UpgradeData, type UpgradeOptions, upgradeOn } from '../api/upgrade.ts'
 import { fieldOf, originWithin, textOf } from '../base/address/origin.ts'
 import { parseUrl } from '../base/address/parse-url.ts'
+import { atCaller, type PublicFunction } from '../base/error/public-call.ts'
 import { withoutPollution } from '../base/object/own-options.ts'
 import { checkedOrigin } from '../dispatcher/checked-origin.ts'
 import { InvalidArgumentError } from '../errors.ts'
@@ -85,8 +87,10 @@ export function request<TOpaque>(
   opts?: Given<RequestOptions<TOpaque>> | RequestCallback<TOpaque>,
   callback?: RequestCallback<TOpaque>,
 ): Promise<ResponseData<TOpaque>> | void {
-  if (typeof opts === 'function') return requestOn(...target<RequestOptions<TOpaque>>(url, null), opts)
-  return requestOn(...target(url, opts), callback)
+  if (typeof opts === 'function') {
+    return requestOn(...target<RequestOptions<TOpaque>>(url, null, request), opts, request)
+  }
+  return requestOn(...target(url, opts, request), callback, request)
 }
 
 /** Sends a request and writes the response body to the Writable that `factory` returns for its head. */
@@ -109,9 +113,10 @@ export function stream<TOpaque>(
   callback?: StreamCallback<TOpaque>,
 ): Promise<StreamData<TOpaque>> | void {
   if (typeof opts === 'function') {
-    return streamOn(...target<StreamOptions<TOpaque>>(url, null), opts, factory as StreamCallback<TOpaque>)
+    const callback = factory as StreamCallback<TOpaque>
+    return streamOn(...target<StreamOptions<TOpaque>>(url, null, stream), opts, callback, stream)
   }
-  return streamOn(...target(url, opts), factory as StreamFactory<TOpaque>, callback)
+  return streamOn(...target(url, opts, stream), factory as StreamFactory<TOpaque>, callback, stream)
 }
 
 /**
@@ -129,8 +134,10 @@ export function pipeline<TOpaque>(
   opts: Given<PipelineOptions<TOpaque>> | PipelineHandlerFunction<TOpaque>,
   handler?: PipelineHandlerFunction<TOpaque>,
 ): Duplex {
-  if (typeof opts === 'function') return pipelineOn(...target<PipelineOptions<TOpaque>>(url, null), opts)
-  return pipelineOn(...target(url, opts), handler!)
+  if (typeof opts === 'function') {
+    return pipelineOn(...target<PipelineOptions<TOpaque>>(url, null, pipeline), opts, pipeline)
+  }
+  return pipelineOn(...target(url, opts, pipeline), handler!, pipeline)
 }
 
 /** Sends CONNECT for `opts.path` and returns the socket, which then belongs to the caller. */
@@ -149,8 +156,10 @@ export function connect<TOpaque>(
   opts?: Given<ConnectOptions<TOpaque>> | ConnectCallback<TOpaque>,
   callback?: ConnectCallback<TOpaque>,
 ): Promise<ConnectData<TOpaque>> | void {
-  if (typeof opts === 'function') return connectOn(...target<ConnectOptions<TOpaque>>(url, null, false), opts)
-  return connectOn(...target(url, opts, false), callback)
+  if (typeof opts === 'function') {
+    return connectOn(...target<ConnectOptions<TOpaque>>(url, null, connect, false), opts, connect)
+  }
+  return connectOn(...target(url, opts, connect, false), callback, connect)
 }
 
 /** Asks to switch protocols and returns the socket, which then belongs to the caller. */
@@ -169,8 +178,10 @@ export function upgrade<TOpaque>(
   opts?: Given<UpgradeOptions<TOpaque>> | UpgradeCallback<TOpaque>,
   callback?: UpgradeCallback<TOpaque>,
 ): Promise<UpgradeData<TOpaque>> | void {
-  if (typeof opts === 'function') return upgradeOn(...target<UpgradeOptions<TOpaque>>(url, null), opts)
-  return upgradeOn(...target(url, opts), callback)
+  if (typeof opts === 'function') {
+    return upgradeOn(...target<UpgradeOptions<TOpaque>>(url, null, upgrade), opts, upgrade)
+  }
+  return upgradeOn(...target(url, opts, upgrade), callback, upgrade)
 }
 
 /**
@@ -179,13 +190,28 @@ export function upgrade<TOpaque>(
 function target<T extends object>(
   url: UrlInput,
   opts: Given<T>,
+  called: PublicFunction,
   isPath = true,
+): [dispatcher: Dispatching, options: T] {
+  try {
+    return readTarget(url, opts, called, isPath)
+  } catch (error) {
+    throw atCaller(error, called)
+  }
+}
+
+function readTarget<T extends object>(
+  url: UrlInput,
+  opts: Given<T>,
+  called: PublicFunction,
+  isPath: boolean,
 ): [dispatcher: Dispatching, options: T] {
   if (!url || (typeof url !== 'string' && typeof url !== 'object'))
     throw new InvalidArgumentError('invalid url')
   if (opts !== null && opts !== undefined && typeof opts !== 'object') {
     throw new InvalidArgumentError('invalid opts')
   }
+  checkNames(opts ?? (url instanceof URL ? null : url), called)
   const given = { ...((opts ?? (typeof url === 'object' ? url : {})) as WithUrl<DispatchOptions>) }
   const own = withoutPollution(given) as typeof given & { agent?: unknown }
   const { dispatcher, agent, ...options } = own

@@ -1,5 +1,6 @@
 /** The mock agent: interceptors reply to its requests, and those that match none are sent, or fail. */
 
+import { inCall } from '../base/error/public-call.ts'
 import { defineKind } from '../base/object/kind.ts'
 import { Agent, mockAgentRequests } from '../dispatcher/agent.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
@@ -48,7 +49,7 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
   #uninstall: (() => void) | null = null
 
   constructor(options: MockAgentOptions = {}) {
-    const settings = readMockAgentOptions(options)
+    const settings = inCall(MockAgent, () => readMockAgentOptions(options))
     const real = settings.agent ?? new Agent(settings.agentOptions)
     const { webSocketOptions, eventSourceOptions } = real as Partial<LifecycleDispatcher>
     super(webSocketOptions ?? settings.agentOptions.webSocket, eventSourceOptions)

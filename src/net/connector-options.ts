@@ -6,6 +6,7 @@ import type { LookupFunction, OnReadOpts } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 import { type Guard, readGuard } from '../guard/guard.ts'
 import type { GuardOptions, GuardPolicy } from '../guard/options.ts'
+import { OptionNames } from '../option-names.ts'
 import {
   integerFrom,
   isAnything,
@@ -144,10 +145,21 @@ const OPTIONS: OptionTable<Given> = {
   guard: option(null, isAnything),
 }
 
+/** With those of the runtime that are used most: a letter too many in one of them may cost the security. */
+const NAMES = new OptionNames('connect', {
+  ...OPTIONS,
+  ...{ ca: 1, cert: 1, key: 1, pfx: 1, passphrase: 1, rejectUnauthorized: 1, ciphers: 1, minVersion: 1 },
+  ...{ maxVersion: 1, secureContext: 1, secureProtocol: 1, secureOptions: 1, sigalgs: 1, ecdhCurve: 1 },
+  ...{ crl: 1, dhparam: 1, minDHSize: 1, family: 1, hints: 1, localPort: 1, noDelay: 1, onread: 1 },
+  ...{ signal: 1, typeOfService: 1, highWaterMark: 1, host: 1, port: 1, honorCipherOrder: 1 },
+  ...{ sessionIdContext: 1, requestCert: 1, requestOCSP: 1, privateKeyEngine: 1, ALPNProtocols: 1 },
+  ...{ allowHalfOpen: 1, blockList: 1, readable: 1, writable: 1, enableTrace: 1, ticketKeys: 1 },
+})
+
 /** Only own properties count. Throws for a wrong one. */
 export function readConnectorOptions(options: BuildConnectorOptions): ConnectorSettings {
   const own = ownOptions(Object(options) as BuildConnectorOptions)
-  const { allowH2, preferH2, path, guard, ...values } = readOptions(OPTIONS, own)
+  const { allowH2, preferH2, path, guard, ...values } = readOptions(OPTIONS, own, NAMES)
   const passedOn = Object.entries(own).filter(([name]) => !Object.hasOwn(OPTIONS, name))
   return {
     ...values,

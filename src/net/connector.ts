@@ -12,6 +12,7 @@ import type { Duplex } from 'node:stream'
 import type { ConnectionOptions, TLSSocket } from 'node:tls'
 import { ipFamily } from '../base/address/ip-address.ts'
 import { asciiHost, serverNameOf, withoutBrackets } from '../base/address/server-name.ts'
+import { inCall } from '../base/error/public-call.ts'
 import { runtimeNextTick } from '../base/loop/runtime-turns.ts'
 import { loadNet, loadTls } from '../base/node/lazy-modules.ts'
 import { coverPollution } from '../base/object/own-options.ts'
@@ -97,7 +98,7 @@ interface Target {
  * connector({ hostname: 'localhost', protocol: 'https:', port: '8443' }, (error, socket) => { … })
  */
 export function buildConnector(options?: BuildConnectorOptions | null): Connector {
-  const settings = readConnectorOptions(options ?? {})
+  const settings = inCall(buildConnector, () => readConnectorOptions(options ?? {}))
   return (call, callback) => openConnection(settings, call, callback, null)
 }
 

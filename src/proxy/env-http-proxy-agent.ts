@@ -1,6 +1,7 @@
 /** Requests through the proxies that options or the environment name. */
 
 import { parseUrl } from '../base/address/parse-url.ts'
+import { inCall } from '../base/error/public-call.ts'
 import { defineKind } from '../base/object/kind.ts'
 import { readProxyAddress } from './proxy-address.ts'
 import { closeOtherRoutes, ProxyAgent } from './proxy-agent.ts'
@@ -30,11 +31,7 @@ export class EnvHttpProxyAgent extends ProxyAgent {
   constructor(options: EnvHttpProxyAgentOptions = {}) {
     const own: EnvHttpProxyAgentOptions = Object.assign(Object.create(null), options)
     const { httpProxy: _http, httpsProxy: _https, noProxy: _no, ...others } = own
-    const environment = new ProxyEnvironment(own)
-    // A mistake shows now, and never leads to a direct connection.
-    for (const { proxy } of [environment.http, environment.https]) {
-      if (proxy !== null) readProxyAddress(proxy)
-    }
+    const environment = inCall(EnvHttpProxyAgent, () => readEnvironment(own))
     super({ ...others, uri: null, proxy: (origin) => proxyFor(origin, environment).proxy })
     this.#environment = environment
     environment.onChange = () => closeOtherRoutes(this, [environment.http.proxy, environment.https.proxy])
@@ -46,6 +43,15 @@ export class EnvHttpProxyAgent extends ProxyAgent {
     const { proxy, rule } = proxyFor(`${protocol}//${host}`, this.#environment)
     return { proxy: proxy === null ? null : readProxyAddress(proxy).uri, rule }
   }
+}
+
+/** A mistake shows now, and never leads to a direct connection. */
+function readEnvironment(options: ProxyEnvironmentOptions): ProxyEnvironment {
+  const environment = new ProxyEnvironment(options)
+  for (const { proxy } of [environment.http, environment.https]) {
+    if (proxy !== null) readProxyAddress(proxy)
+  }
+  return environment
 }
 
 defineKind(EnvHttpProxyAgent, 'ventuno.EnvHttpProxyAgent')

@@ -1,5 +1,6 @@
 /** Requests to any origin through a proxy: the public face, and which route a request takes. */
 
+import { inCall } from '../base/error/public-call.ts'
 import { ignoreRejection } from '../base/loop/stray-promise.ts'
 import { defineKind } from '../base/object/kind.ts'
 import { withoutPollution } from '../base/object/own-options.ts'
@@ -64,19 +65,17 @@ export class ProxyAgent extends LifecycleDispatcher {
 
   constructor(options: string | URL | ProxyAgentOptions) {
     const own = ownOptions(options)
-    const { uri, proxy, clientFactory } = own
-    if (!uri && !proxy) throw new InvalidArgumentError('Proxy uri is mandatory')
-    if (clientFactory !== undefined && typeof clientFactory !== 'function') {
-      throw new InvalidArgumentError('Proxy opts.clientFactory must be a function.')
-    }
-    readOption('proxy', proxy, option(null, isFunction, 'proxy must be a function'))
-    const address = uri ? readProxyAddress(uri) : null
-    const settings = readProxySettings(own)
+    const { proxy } = own
+    const { address, settings } = inCall(ProxyAgent, () => readArguments(own))
     super(own.webSocket, own.eventSource)
     this.#settings = settings
     this.#choose = proxy ?? null
     // Also where a function chooses: what is wrong with the options shows at once.
-    this.#routes.set(DEFAULT, this.#route(proxy || address === null ? [] : [address]))
+    const addresses = proxy || address === null ? [] : [address]
+    this.#routes.set(
+      DEFAULT,
+      inCall(ProxyAgent, () => this.#route(addresses)),
+    )
   }
 
   /** As `stats` of an agent, and `proxy` for the connections to the proxies. */
@@ -152,6 +151,17 @@ export class ProxyAgent extends LifecycleDispatcher {
 }
 
 defineKind(ProxyAgent, 'ventuno.ProxyAgent')
+
+function readArguments(own: ProxyAgentOptions): { address: ProxyAddress | null; settings: ProxySettings } {
+  const { uri, proxy, clientFactory } = own
+  if (!uri && !proxy) throw new InvalidArgumentError('Proxy uri is mandatory')
+  if (clientFactory !== undefined && typeof clientFactory !== 'function') {
+    throw new InvalidArgumentError('Proxy opts.clientFactory must be a function.')
+  }
+  readOption('proxy', proxy, option(null, isFunction, 'proxy must be a function'))
+  const address = uri ? readProxyAddress(uri) : null
+  return { address, settings: readProxySettings(own) }
+}
 
 function targetOf(origin: string): ForwardTarget {
   const parsed = checkedOrigin(origin)

@@ -1,4 +1,5 @@
 /** Requests to any origin through a SOCKS 5 proxy: an agent whose connections are tunnels. */
+import { inCall } from '../base/error/public-call.ts'
 import { defineKind } from '../base/object/kind.ts'
 import { withoutPollution } from '../base/object/own-options.ts'
 import { Agent, type AgentDispatchOptions } from '../dispatcher/agent.ts'
@@ -31,11 +32,12 @@ export class Socks5ProxyAgent extends LifecycleDispatcher {
   /** @param url `socks5://[user[:password]@]host[:port]`; also with `socks5h:` or `socks:`. */
   constructor(url: string | URL, options: Socks5ProxyAgentOptions = {}) {
     const own: Socks5ProxyAgentOptions = Object.assign(Object.create(null), options)
-    const address = readSocks5Address(url, own)
-    const settings = readSocks5Settings(own)
+    const address = inCall(Socks5ProxyAgent, () => readSocks5Address(url, own))
+    const settings = inCall(Socks5ProxyAgent, () => readSocks5Settings(own))
     super(own.webSocket, own.eventSource)
     this.#hop = new Socks5Hop(address, settings.dial)
-    this.#agent = new Agent({ ...settings.agentOptions, connect: tunnelConnector([this.#hop], settings) })
+    const connect = tunnelConnector([this.#hop], settings)
+    this.#agent = inCall(Socks5ProxyAgent, () => new Agent({ ...settings.agentOptions, connect }))
     reemit(this, this.#agent, true)
   }
 

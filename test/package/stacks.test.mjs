@@ -6,7 +6,7 @@ import { runScript, usePackage } from './packed.mjs'
 
 /** Each makes its error in another part, at a place that says so. */
 const THROWS = `
-  () => new Client('http://a.test', { bodyTimeout: -1 }),
+  () => new Client('http://a.test', null),
   () => new Dispatcher().close(),
   () => new Dispatcher().compose(5),
   () => new Headers().append('not a name', ''),
@@ -23,8 +23,18 @@ const FRAMES = [
   /getCookies /,
 ]
 
-const REPORT = `
-const stacks = [${THROWS}].map((run) => {
+/** Bad arguments, also of parts that are loaded when they are first used. */
+const BAD = `
+  () => new Client('http://a.test', { bodyTimeout: -1 }),
+  () => new ProxyAgent({ uri: 'http://a.test', bodyTimeout: -1 }),
+  () => new MockAgent({ bodyTimeout: -1 }),
+  () => interceptors.retry({ maxRetries: 'x' }),
+  () => request(''),
+`
+const BAD_NAMES = '{ Client, interceptors, MockAgent, ProxyAgent, request }'
+
+const reportOf = (throws) => `
+const stacks = [${throws}].map((run) => {
   try {
     run()
   } catch (error) {
@@ -41,8 +51,16 @@ describe('stack traces', () => {
     ['imported', 'stacks.mjs', `import ${NAMES} from 'ventuno'`],
     ['required', 'stacks.cjs', `const ${NAMES} = require('ventuno')`],
   ]) {
+    test(`${kind}: a bad argument begins at the caller's line`, () => {
+      const script = head.replace(NAMES, BAD_NAMES) + reportOf(BAD)
+      for (const stack of JSON.parse(runScript(app, `bad-${file}`, script))) {
+        const [, first] = stack.split('\n')
+        assert.match(first, /bad-stacks/, stack)
+      }
+    })
+
     test(`${kind}: the names are those of the sources, and the first line is that of the error`, () => {
-      const stacks = JSON.parse(runScript(app, file, head + REPORT))
+      const stacks = JSON.parse(runScript(app, file, head + reportOf(THROWS)))
       stacks.forEach((stack, index) => {
         assert.match(stack, FRAMES[index])
         const [, path, line] = /^ +at .*?\(?(?:file:\/\/)?([^\s(]+\/ventuno\/dist\/[^:]+):(\d+):\d+/m.exec(

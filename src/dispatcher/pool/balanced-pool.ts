@@ -4,6 +4,7 @@
  * and connections raise.
  */
 
+import { inCall } from '../../base/error/public-call.ts'
 import { withoutRejection } from '../../base/loop/stray-promise.ts'
 import { defineKind } from '../../base/object/kind.ts'
 import { ownMembers } from '../../base/object/own-options.ts'
@@ -90,7 +91,7 @@ export class BalancedPool extends LifecycleDispatcher {
       Object.create(null),
       options,
     )
-    readOption('factory', factory, FACTORY)
+    inCall(BalancedPool, () => readOption('factory', factory, FACTORY))
     const { webSocket, eventSource } = ownMembers(poolOptions)
     super(webSocket, eventSource)
     this.#factory = factory ?? ((origin, opts) => new Pool(origin, opts))
@@ -105,7 +106,9 @@ export class BalancedPool extends LifecycleDispatcher {
       choose: () => this.#choose(),
     }
     this.#scheduler = new PoolScheduler(this, null, policy, () => reportIdle(this))
-    for (const upstream of Array.isArray(upstreams) ? upstreams : [upstreams]) this.addUpstream(upstream)
+    inCall(BalancedPool, () => {
+      for (const upstream of Array.isArray(upstreams) ? upstreams : [upstreams]) this.addUpstream(upstream)
+    })
   }
 
   /** A snapshot of what there is to do. */

@@ -4,6 +4,7 @@
  */
 
 import type { Origin } from '../../base/address/origin.ts'
+import { inCall, type PublicFunction } from '../../base/error/public-call.ts'
 import { withoutRejection } from '../../base/loop/stray-promise.ts'
 import { ownMembers } from '../../base/object/own-options.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
@@ -30,11 +31,13 @@ export abstract class PoolBase extends LifecycleDispatcher {
   readonly #scheduler: PoolScheduler
   readonly #origin: string
 
-  constructor(url: string | URL | object, options: PoolOptions, turn: Turn) {
+  constructor(url: string | URL | object, options: PoolOptions, turn: Turn, called: PublicFunction) {
     if (options === null) throw new TypeError('options must not be null')
-    const { connections, factory, clientTtl, clientOptions } = readPoolOptions(options)
-    const settings = readClientOptions(clientOptions)
-    const origin = checkedOrigin(url)
+    const { pool, settings, origin } = inCall(called, () => {
+      const pool = readPoolOptions(options)
+      return { pool, settings: readClientOptions(pool.clientOptions), origin: checkedOrigin(url) }
+    })
+    const { connections, factory, clientTtl, clientOptions } = pool
     const { webSocket, eventSource } = ownMembers(clientOptions)
     super(webSocket, eventSource)
     this.#origin = origin.origin
@@ -50,7 +53,7 @@ export abstract class PoolBase extends LifecycleDispatcher {
     let policy: PoolPolicy
     if (factory === null) {
       // A call is checked once, when it comes, and the request goes to one of the clients.
-      const context = new OriginContext(origin, settings, clientOptions)
+      const context = inCall(called, () => new OriginContext(origin, settings, clientOptions))
       policy = {
         growth: { ...growth, create: () => clientIn(context) },
         make: (call, handler, host) => new Request(call, handler, context.requestContext, host),
@@ -58,7 +61,8 @@ export abstract class PoolBase extends LifecycleDispatcher {
         rank,
       }
     } else {
-      const memberOptions = { ...clientOptions, connect: shareConnector(settings) }
+      const connect = inCall(called, () => shareConnector(settings))
+      const memberOptions = { ...clientOptions, connect }
       const create = (): Dispatcher => withoutRejection(factory(origin.url, memberOptions))
       policy = { ...QUEUED_DISPATCHES, growth: { ...growth, create }, rank }
     }

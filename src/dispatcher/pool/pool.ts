@@ -20,7 +20,7 @@ import { PoolBase } from './pool-base.ts'
 export class Pool extends PoolBase {
   /** @param url Protocol, host name and port; nothing else. */
   constructor(url: string | URL | object, options: PoolOptions = {}) {
-    super(url, options, 'first')
+    super(url, options, 'first', Pool)
   }
 }
 

@@ -18,7 +18,7 @@ import { PoolBase } from './pool-base.ts'
 export class RoundRobinPool extends PoolBase {
   /** @param url Protocol, host name and port; nothing else. */
   constructor(url: string | URL | object, options: PoolOptions = {}) {
-    super(url, options, 'next')
+    super(url, options, 'next', RoundRobinPool)
   }
 }
 

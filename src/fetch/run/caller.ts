@@ -1,4 +1,5 @@
 /** The caller of `fetch`, who gets a response or an error once. */
+import { addCallSite, type CallSite, callSite, type PublicFunction } from '../../base/error/public-call.ts'
 import { type Answer, addCaller, answerCaller, removeCaller } from '../../base/loop/answers.ts'
 import type { Response } from '../response.ts'
 
@@ -13,9 +14,17 @@ export class Caller implements Answer {
   #response: Response | null = null
   #run: Answering | null = null
 
-  constructor(resolve: (response: Response) => void, reject: (reason: unknown) => void) {
+  /** For `RUNTIME_DEBUG=stacks`; null without it. */
+  readonly callSite: CallSite | null
+
+  constructor(
+    resolve: (response: Response) => void,
+    reject: (reason: unknown) => void,
+    called: PublicFunction,
+  ) {
     this.#resolve = resolve
     this.#reject = reject
+    this.callSite = callSite(called)
     addCaller()
   }
 
@@ -51,6 +60,7 @@ export class Caller implements Answer {
     if (reject === null) return
     if (this.#response === null) removeCaller()
     this.#forget()
+    addCallSite(reason, this.callSite)
     reject(reason)
   }
 

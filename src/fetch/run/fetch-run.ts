@@ -10,6 +10,7 @@ import type { Duplex } from 'node:stream'
 import { orAbortError } from '../../base/abort/abort-error.ts'
 import { AbortLink, type AbortTarget } from '../../base/abort/abort-link.ts'
 import { ownBytes } from '../../base/bytes/own-bytes.ts'
+import { addCallSite } from '../../base/error/public-call.ts'
 import { announcedLength } from '../../body/collect.ts'
 import { type ContentDecoding, limitOf, openDecoding } from '../../content-coding/content-decoding.ts'
 import { ResponseExceededMaxSizeError } from '../../errors.ts'
@@ -348,7 +349,9 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
     this.#end('failed', error)
     if (this.#caller?.isWaiting) this.#caller.reject(new TypeError('fetch failed', { cause: error }))
     // With integrity metadata, the promise is still pending although there is a body.
-    sink?.fail(new TypeError('terminated', { cause: error }))
+    const terminated = new TypeError('terminated', { cause: error })
+    addCallSite(terminated, this.#caller?.callSite)
+    sink?.fail(terminated)
   }
 
   /** Called for a dispatcher that returned a promise, if it rejects. */

@@ -3,8 +3,10 @@
  * being sent.
  */
 
+import { inCall } from '../../base/error/public-call.ts'
 import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { CircuitOpenError } from '../../errors.ts'
+import { OptionNames } from '../../option-names.ts'
 import { readLoosely } from '../../options.ts'
 import type { Attempt } from '../../relay/attempt.ts'
 import { isUpstreamFault } from '../../relay/error-facts.ts'
@@ -16,13 +18,15 @@ import { isCall } from '../../request/dispatching.ts'
 import { Circuit, type Outcome, REFUSED } from './circuit.ts'
 import { CIRCUIT_BREAKER_OPTIONS, type CircuitBreakerOptions } from './options.ts'
 
+const NAMES = new OptionNames('interceptors.circuitBreaker()', CIRCUIT_BREAKER_OPTIONS)
+
 /**
  * An interceptor that stops sending to an origin while most requests to it fail. Failures are errors of the
  * server or of the connection to it, and statuses of 500 and above; an abort is neither a failure nor a
  * success.
  */
 export function circuitBreaker(options?: CircuitBreakerOptions | null): Interceptor {
-  const settings = readLoosely(CIRCUIT_BREAKER_OPTIONS, options)
+  const settings = inCall(circuitBreaker, () => readLoosely(CIRCUIT_BREAKER_OPTIONS, options, NAMES))
   return ownInterceptor((dispatch, own) => {
     const circuits = new OriginTable(() => new Circuit(settings))
     return (opts, handler) => {

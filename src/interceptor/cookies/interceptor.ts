@@ -1,4 +1,5 @@
 /** `interceptors.cookies`: sends the cookies of a jar, and stores those that responses set. */
+import { inCall } from '../../base/error/public-call.ts'
 import { ignoreRejection } from '../../base/loop/stray-promise.ts'
 import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { refuse } from '../../relay/refusal.ts'
@@ -14,7 +15,7 @@ import { withCookies } from './sent-cookies.ts'
  * outside of it, that is every request of a chain of redirects.
  */
 export function cookies(options?: CookiesOptions | null): Interceptor {
-  const ownJar = readJar(options)
+  const ownJar = inCall(cookies, () => readJar(options))
   return ownInterceptor((dispatch, own) => (opts, handler) => {
     if (!isCall(opts, handler) || !hasPath(opts)) return dispatch(opts, handler)
     let jar: CookieJarLike | null

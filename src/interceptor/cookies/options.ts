@@ -1,6 +1,7 @@
 /** The options of `interceptors.cookies`, and which jar a request uses. */
 import { CookieJar } from '../../cookies/jar/cookie-jar.ts'
 import { InvalidArgumentError } from '../../errors.ts'
+import { OptionNames } from '../../option-names.ts'
 import { option, readOptions } from '../../options.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 
@@ -20,8 +21,10 @@ export interface CookiesOptions {
 
 const OPTIONS = { jar: option<CookieJarLike | null>(null, isJar, 'jar must be a CookieJar') }
 
+const NAMES = new OptionNames('interceptors.cookies()', OPTIONS)
+
 export function readJar(options: CookiesOptions | null | undefined): CookieJarLike {
-  return readOptions(OPTIONS, options).jar ?? new CookieJar()
+  return readOptions(OPTIONS, options, NAMES).jar ?? new CookieJar()
 }
 
 /** Null for a request without cookies. Throws for a value that means nothing. */

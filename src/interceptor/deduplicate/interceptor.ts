@@ -1,8 +1,10 @@
 /** `interceptors.deduplicate`: equal concurrent requests are sent once. */
 
+import { inCall } from '../../base/error/public-call.ts'
 import { channels } from '../../diagnostics.ts'
 import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { toDispatchHandler } from '../../handler/legacy-handler.ts'
+import { OptionNames } from '../../option-names.ts'
 import { readExpected } from '../../options.ts'
 import { Downstream } from '../../relay/downstream.ts'
 import { originOf } from '../../relay/origin-key.ts'
@@ -17,6 +19,8 @@ import { isCandidate, sharedKey } from './key.ts'
 import { DEDUPLICATE_OPTIONS, type DeduplicateOptions } from './options.ts'
 import { SharedExchange } from './shared-exchange.ts'
 
+const NAMES = new OptionNames('interceptors.deduplicate()', DEDUPLICATE_OPTIONS)
+
 /**
  * An interceptor that sends equal concurrent requests once, and gives the response to all callers.
  *
@@ -24,7 +28,7 @@ import { SharedExchange } from './shared-exchange.ts'
  * const client = new Client('https://example.com').compose(interceptors.deduplicate())
  */
 export function deduplicate(options?: DeduplicateOptions): Interceptor {
-  const settings = readExpected(DEDUPLICATE_OPTIONS, options)
+  const settings = inCall(deduplicate, () => readExpected(DEDUPLICATE_OPTIONS, options, NAMES))
   return ownInterceptor((dispatch, origin, life = () => 'open') => {
     // Where the dispatcher chooses the server, two requests for one path are not the same.
     if (origin === null) return (opts, handler) => dispatch(opts, handler)

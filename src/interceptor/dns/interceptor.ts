@@ -1,4 +1,5 @@
 /** `interceptors.dns`: resolves names by itself, remembers the addresses, and uses all of them. */
+import { inCall } from '../../base/error/public-call.ts'
 import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { OriginTable } from '../../relay/origin-key.ts'
 import { refuse } from '../../relay/refusal.ts'
@@ -18,7 +19,7 @@ import { DnsResolver } from './resolver.ts'
  * const agent = new Agent().compose(interceptors.dns({ maxTTL: 30_000 }))
  */
 export function dns(options?: DnsOptions | null): Interceptor {
-  const resolver = new DnsResolver(readDnsOptions(options))
+  const resolver = new DnsResolver(inCall(dns, () => readDnsOptions(options)))
   const destinations = new OriginTable(destinationOf)
   return ownInterceptor((dispatch, own, _life, held) => (opts, handler) => {
     // A dispatcher of one origin sends there whatever the request names.

@@ -1,4 +1,5 @@
 /** The options of the dns interceptor: their defaults and checks. */
+import { OptionNames } from '../../option-names.ts'
 import { type Check, type Filled, isBoolean, isFunction, oneOf, option, readOptions } from '../../options.ts'
 import type { DnsRecord, DnsRecords } from './records.ts'
 import { type DnsStorage, MapStorage } from './storage.ts'
@@ -102,8 +103,10 @@ const OPTIONS = {
   ),
 }
 
+const NAMES = new OptionNames('interceptors.dns()', OPTIONS)
+
 export function readDnsOptions(options: DnsOptions | null | undefined): DnsSettings {
-  const read = readOptions(OPTIONS, options)
+  const read = readOptions(OPTIONS, options, NAMES)
   const { dualStack, affinity, storage } = read
   return {
     ...read,

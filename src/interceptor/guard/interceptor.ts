@@ -2,6 +2,7 @@
  * `interceptors.guard`: refuses requests by scheme, host and port before anything is resolved or dialled. It
  * sees what a request names, not where a name leads: that is for the guard of the connector.
  */
+import { inCall } from '../../base/error/public-call.ts'
 import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { blockedError, type Refusal } from '../../guard/guard.ts'
 import type { GuardPolicy } from '../../guard/options.ts'
@@ -29,7 +30,7 @@ import {
  * )
  */
 export function guard(options?: GuardPolicy | GuardInterceptorOptions | null): Interceptor {
-  const refusalOf = checks(readGuardInterceptorOptions(options))
+  const refusalOf = checks(inCall(guard, () => readGuardInterceptorOptions(options)))
   return ownInterceptor((dispatch) => (opts, handler) => {
     if (!isCall(opts, handler)) return dispatch(opts, handler)
     const refusal = refusalOf(opts)

@@ -1,4 +1,5 @@
 /** `interceptors.hedge`: a request whose response is late gets a second attempt beside the first. */
+import { inCall } from '../../base/error/public-call.ts'
 import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { replayOf } from '../../relay/replay.ts'
 import { ownOptions } from '../../relay/request-headers.ts'
@@ -12,7 +13,7 @@ import { type HedgeOptions, type HedgeSettings, readHedgeOptions } from './optio
  * and takes the response that comes first.
  */
 export function hedge(options: HedgeOptions): Interceptor {
-  const settings = readHedgeOptions(options)
+  const settings = inCall(hedge, () => readHedgeOptions(options))
   return ownInterceptor((dispatch, own) => (opts, handler) => {
     if (!isCall(opts, handler) || !isHedged(opts, settings)) return dispatch(opts, handler)
     return new HedgedRequest({ opts: ownOptions(opts), handler, dispatch, own }, settings).start()

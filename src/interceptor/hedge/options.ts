@@ -1,5 +1,6 @@
 /** The options of the hedge interceptor: their defaults and checks. */
 import { InvalidArgumentError } from '../../errors.ts'
+import { OptionNames } from '../../option-names.ts'
 import {
   type Filled,
   finiteFrom,
@@ -38,11 +39,13 @@ const OPTIONS = {
   budget: option<RetryBudget | null>(null, isAnything, undefined, readBudget),
 }
 
+const NAMES = new OptionNames('interceptors.hedge()', OPTIONS)
+
 export function readHedgeOptions(options: HedgeOptions): HedgeSettings {
   if (typeof options !== 'object' || options === null) {
     throw new InvalidArgumentError('options must be an object')
   }
-  const { delay, ...same } = readLoosely(OPTIONS, options)
+  const { delay, ...same } = readLoosely(OPTIONS, options, NAMES)
   if (delay === null) throw new InvalidArgumentError('invalid delay')
   return { delay, ...same }
 }

@@ -1,4 +1,5 @@
 /** `interceptors.redirect`: follows redirects. */
+import { inCall } from '../../base/error/public-call.ts'
 import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { refuse } from '../../relay/refusal.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
@@ -11,7 +12,7 @@ import { RedirectedRequest } from './redirected-request.ts'
  * of all requests are in `context.history`.
  */
 export function redirect(options?: RedirectOptions | null): Interceptor {
-  const defaults = readRedirectOptions(options)
+  const defaults = inCall(redirect, () => readRedirectOptions(options))
   return ownInterceptor((dispatch, own) => (opts, handler) => {
     if (!isCall(opts, handler)) return dispatch(opts, handler)
     let settings: RedirectSettings

@@ -1,5 +1,7 @@
 /** The options of a redirect interceptor: their defaults and checks. */
 import { InvalidArgumentError } from '../../errors.ts'
+import { OF_REDIRECT } from '../../option-advice.ts'
+import { OptionNames } from '../../option-names.ts'
 import {
   type Check,
   integerFrom,
@@ -80,8 +82,10 @@ function names(name: string, check: Check): Option<ReadonlySet<string> | '*' | n
   )
 }
 
+const KNOWN = new OptionNames('interceptors.redirect()', OPTIONS, OF_REDIRECT)
+
 export function readRedirectOptions(options: RedirectOptions | null | undefined): RedirectSettings {
-  return readOptions(OPTIONS, options)
+  return readOptions(OPTIONS, options, KNOWN)
 }
 
 /** The settings of one request: the same object where the request has no options for this interceptor. */

@@ -1,7 +1,9 @@
 /** `interceptors.responseError`: a status of 400 or above fails the request. */
 import { shownPath } from '../../base/address/shown-path.ts'
+import { inCall } from '../../base/error/public-call.ts'
 import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { ResponseError } from '../../errors.ts'
+import { OptionNames } from '../../option-names.ts'
 import { integerFrom, option, orAny, readLoosely } from '../../options.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { Attempt } from '../../relay/attempt.ts'
@@ -25,12 +27,14 @@ const OPTIONS = {
   maxSize: option(1_048_576, integerFrom(0), 'maxSize must be a non-negative integer', orAny),
 }
 
+const NAMES = new OptionNames('interceptors.responseError()', OPTIONS)
+
 /**
  * An interceptor that fails requests whose status is 400 or above with a `ResponseError`, which has the
  * status, the headers and the body.
  */
 export function responseError(options?: ResponseErrorOptions | null): Interceptor {
-  const { maxSize } = readLoosely(OPTIONS, options)
+  const { maxSize } = inCall(responseError, () => readLoosely(OPTIONS, options, NAMES))
   return ownInterceptor(
     (dispatch) => (opts, handler) =>
       isCall(opts, handler)

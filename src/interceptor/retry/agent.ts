@@ -1,4 +1,5 @@
 /** `RetryAgent`: a dispatcher that sends the requests of another one again when they fail. */
+import { inCall } from '../../base/error/public-call.ts'
 import { defineKind } from '../../base/object/kind.ts'
 import type { Dispatch, OwnOrigin } from '../../dispatcher/compose.ts'
 import type { Dispatcher } from '../../dispatcher/dispatcher.ts'
@@ -29,6 +30,7 @@ export class RetryAgent extends LifecycleDispatcher {
   readonly #requests = new PendingSet<RetriedRequest>()
 
   constructor(dispatcher: Dispatcher, options?: RetryOptions | null) {
+    const settings = inCall(RetryAgent, () => readRetryOptions(options))
     const dispatch: unknown = (dispatcher as Partial<Dispatcher> | null | undefined)?.dispatch
     if (typeof dispatch !== 'function' || dispatch === (Object.prototype as Partial<Dispatcher>).dispatch) {
       throw new InvalidArgumentError('Argument dispatcher must implement dispatch')
@@ -36,7 +38,7 @@ export class RetryAgent extends LifecycleDispatcher {
     const { webSocketOptions, eventSourceOptions } = dispatcher as Partial<LifecycleDispatcher>
     super(webSocketOptions, eventSourceOptions)
     this.#dispatcher = dispatcher
-    this.#settings = { ...readRetryOptions(options), ownOrigin: this.composedOrigin() }
+    this.#settings = { ...settings, ownOrigin: this.composedOrigin() }
     this.#dispatch = (opts, handler) => dispatcher.dispatch(opts, handler)
     reemit(this, dispatcher)
   }

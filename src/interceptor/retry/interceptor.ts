@@ -1,5 +1,6 @@
 /** `interceptors.retry`: sends requests again that have failed, if that can do no harm. */
 
+import { inCall } from '../../base/error/public-call.ts'
 import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import type { Call } from '../../relay/relayed-request.ts'
 import { isCall } from '../../request/dispatching.ts'
@@ -17,7 +18,7 @@ import { RetriedRequest, type RetriedRequests } from './retried-request.ts'
  * and when doing so can do no harm; after a wait that grows, for a limited number of times.
  */
 export function retry(options?: RetryOptions | null): Interceptor {
-  const settings = readRetryOptions(options)
+  const settings = inCall(retry, () => readRetryOptions(options))
   return ownInterceptor((dispatch, ownOrigin, _life, held) => {
     const composed: RetrySettings = { ...settings, ownOrigin }
     return (opts, handler) => {

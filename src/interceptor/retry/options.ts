@@ -4,6 +4,8 @@
  */
 import type { OwnOrigin } from '../../dispatcher/compose.ts'
 import type { RetrySafety } from '../../errors.ts'
+import { OF_RETRY } from '../../option-advice.ts'
+import { OptionNames } from '../../option-names.ts'
 import {
   type Check,
   type Filled,
@@ -222,6 +224,8 @@ const DEFAULTS: RetrySettings = {
   ownOrigin: undefined,
 }
 
+const NAMES = new OptionNames('interceptors.retry()', { ...OPTIONS, budget: true }, OF_RETRY)
+
 /** Options that are not given are those of `base`. */
 export function readRetryOptions(
   options: RetryOptions | null | undefined,
@@ -235,7 +239,7 @@ export function readRetryOptions(
     if (typeof make === 'function') own[name] = make([...base[name]])
   }
   return {
-    ...readLoosely(OPTIONS, own, base),
+    ...readLoosely(OPTIONS, own, NAMES, base),
     budget: own.budget === undefined ? base.budget : readBudget(own.budget),
     // A function adds to the codes: what was repeated without them still is.
     judgesLoss:

@@ -1,6 +1,7 @@
 /**
  * `interceptors.throttle`: so many requests at a time, so many per second; the others wait for their turn.
  */
+import { inCall } from '../../base/error/public-call.ts'
 import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { refuse } from '../../relay/refusal.ts'
 import { isCall } from '../../request/dispatching.ts'
@@ -15,7 +16,7 @@ import { Throttle } from './throttle.ts'
  * const agent = new Agent().compose(interceptors.throttle({ concurrency: 10, rate: 50 }))
  */
 export function throttle(options?: ThrottleOptions | null): Interceptor {
-  const settings = readThrottleOptions(options)
+  const settings = inCall(throttle, () => readThrottleOptions(options))
   const shared = new Throttle(settings)
   return ownInterceptor((dispatch, own, _life, held) => (opts, handler) => {
     if (!isCall(opts, handler)) return dispatch(opts, handler)

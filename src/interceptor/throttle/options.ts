@@ -2,6 +2,7 @@
 import { ignoreRejection } from '../../base/loop/stray-promise.ts'
 import type { OwnOrigin } from '../../dispatcher/compose.ts'
 import { InvalidArgumentError } from '../../errors.ts'
+import { OptionNames } from '../../option-names.ts'
 import {
   type Check,
   type Filled,
@@ -75,8 +76,10 @@ const OPTIONS = {
   maxRetryAfter: option(300e3, finiteFrom(0)),
 }
 
+const NAMES = new OptionNames('interceptors.throttle()', OPTIONS)
+
 export function readThrottleOptions(options: ThrottleOptions | null | undefined): ThrottleSettings {
-  const { per, burst, ...same } = readLoosely(OPTIONS, options)
+  const { per, burst, ...same } = readLoosely(OPTIONS, options, NAMES)
   const keyOf = per === 'origin' ? null : per
   return { ...same, keyOf, burst: burst ?? (same.adaptive ? ADAPTIVE_BURST : 1) }
 }
