@@ -171,6 +171,14 @@ test('names that may be somebody’s own, that undici takes, or that are not giv
   assert.deepEqual(messages, [])
 })
 
+test('options of events(), which fetch does not know', async (t) => {
+  const url = await startServer(t)
+  const messages = await messagesOf(async () => {
+    await library.events(url, { maxRetries: 0, comments: true, idleTimeout: 1000 }).next().catch(() => {})
+  })
+  assert.deepEqual(messages, [])
+})
+
 test('options that throw when they are listed: never an error of ours', async (t) => {
   const url = await startServer(t)
   const client = new library.Client(url)

@@ -46,15 +46,13 @@ export function events(url: string | URL, init?: EventsInit | null): EventIterat
 export function events(url: string | URL, init: EventsInit | null = null): EventIterator<StreamItem> {
   const options: EventsInit = Object.assign(Object.create(null), ownMembers(init))
   const plan = readStreamOptions(options, 'on-error')
-  return new Events(partsOf(String(url)).url, fetchInit(options), plan, Boolean(options.comments))
+  return new Events(partsOf(String(url)).url, fetchInit(options, plan), plan, Boolean(options.comments))
 }
 
 /** The options that only concern `fetch`. */
-function fetchInit(options: EventsInit): RequestSettings {
-  const init: RequestSettings = { ...(options as RequestSettings) }
-  // Read by the plan; the signal ends all attempts, not one request.
-  for (const name of ['method', 'body', 'headers', 'signal', 'dispatcher'] as const) delete init[name]
-  return init
+function fetchInit(options: EventsInit, plan: StreamPlan): RequestSettings {
+  // The signal ends all attempts, not one request.
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !Object.hasOwn(plan, name)))
 }
 
 class Events implements EventIterator<StreamItem> {
