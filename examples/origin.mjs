@@ -103,6 +103,22 @@ function answer(request, response) {
       response.end(`response ${count}`)
       return
     }
+    case 'private':
+      // Only for those who have fetched a new token.
+      if (request.headers.authorization === 'Bearer token 2') return json({ secret: 42 })
+      response.writeHead(401, { 'www-authenticate': 'Bearer' })
+      response.end()
+      return
+    case 'pages': {
+      // Three pages of two items.
+      const page = Number(url.searchParams.get('page') ?? 1)
+      if (page < 3) response.setHeader('link', `</pages?page=${page + 1}>; rel="next"`)
+      return json([`item ${2 * page - 1}`, `item ${2 * page}`])
+    }
+    case 'bad':
+      response.writeHead(422, { 'content-type': 'application/json' })
+      response.end('{"error":"no name"}')
+      return
     case 'redirect':
       response.writeHead(302, { location: '/json' })
       response.end()
