@@ -4,7 +4,7 @@
 //   --only name   the programs whose name contains this text; may be repeated
 //   --short       the programs that CI runs
 //   --required    fail, instead of skipping all, if the packages cannot be installed
-//   --write       put the table into README.md
+//   --write       put the table into docs/guides/ecosystem.md
 import { fork } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -72,7 +72,7 @@ async function compare() {
   const worse = rows.flatMap(lost).length
   const seconds = Math.round((Date.now() - start) / 1000)
   console.log(`\n${rows.length} programs, ${seconds} s; checks that pass with undici only: ${worse}`)
-  if (options.write) writeTable(join(folder, '../../README.md'), rows)
+  if (options.write) writeTable(join(folder, '../../docs/guides/ecosystem.md'), rows)
   return worse === 0
 }
 

@@ -1,4 +1,4 @@
-// The results for readers: columns for the terminal, a table for the README.
+// The results for readers: columns for the terminal, a table for the guide.
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const BEGIN = '<!-- dependents:begin -->'
