@@ -174,7 +174,10 @@ test('names that may be somebody’s own, that undici takes, or that are not giv
 test('options of events(), which fetch does not know', async (t) => {
   const url = await startServer(t)
   const messages = await messagesOf(async () => {
-    await library.events(url, { maxRetries: 0, comments: true, idleTimeout: 1000 }).next().catch(() => {})
+    await library
+      .events(url, { maxRetries: 0, comments: true, idleTimeout: 1000 })
+      .next()
+      .catch(() => {})
   })
   assert.deepEqual(messages, [])
 })
