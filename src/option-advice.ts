@@ -37,7 +37,7 @@ const COMMON = {
 
 export const OF_REQUESTS: Advice = each({
   ...COMMON,
-  form: 'body: String(new URLSearchParams(…)), with a content-type header',
+  form: 'body: new URLSearchParams(…)',
   'formData multipart': 'body: a FormData',
   'params searchParams qs': 'query',
   'maxRedirects followRedirect followRedirects follow redirect': 'interceptors.redirect()',
