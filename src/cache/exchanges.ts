@@ -1,8 +1,9 @@
 /** The requests to the origin that are under way, and which of them others may wait for (`collapse`). */
+
+import { RecentKeys } from '../base/collection/recent-keys.ts'
 import type { Downstream } from '../relay/downstream.ts'
 import { hasAny } from '../relay/fields.ts'
 import { OwnTerms } from '../relay/own-terms.ts'
-import { RecentKeys } from '../relay/recent-keys.ts'
 import type { RequestKey, RequestView } from '../relay/request-view.ts'
 import { urlOf } from './store/store-arguments.ts'
 

@@ -1,12 +1,13 @@
 /**
  * The addresses of names: one lookup at a time for each, kept until they are too old, and handed out in turn.
  */
+
+import { RecentKeys } from '../../base/collection/recent-keys.ts'
 import { captureContext, runIn } from '../../base/loop/call-context.ts'
 import { clearTimer, startTimer } from '../../base/loop/timer.ts'
 import { loadDns } from '../../base/node/lazy-modules.ts'
 import { coverPollution } from '../../base/object/own-options.ts'
 import { ConnectTimeoutError } from '../../errors.ts'
-import { RecentKeys } from '../../relay/recent-keys.ts'
 import { addressOrigin, type Destination } from './destination.ts'
 import type { DnsLookup, DnsLookupOptions, DnsSettings } from './options.ts'
 import {

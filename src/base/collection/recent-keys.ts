@@ -1,16 +1,19 @@
 /** Keys that are remembered for a while. */
-import { now } from '../base/loop/clock.ts'
+import { now } from '../loop/clock.ts'
 
 /** Beyond that, the oldest is forgotten. */
 const MAX_KEYS = 1024
 
 export class RecentKeys {
   readonly #milliseconds: number
+  readonly #clock: () => number
   /** Until when each is remembered, oldest first. */
   readonly #ends = new Map<string, number>()
 
-  constructor(milliseconds: number) {
+  /** @param clock milliseconds; replaced by tests */
+  constructor(milliseconds: number, clock: () => number = now) {
     this.#milliseconds = milliseconds
+    this.#clock = clock
   }
 
   get isEmpty(): boolean {
@@ -18,7 +21,7 @@ export class RecentKeys {
   }
 
   add(key: string): void {
-    const time = now()
+    const time = this.#clock()
     this.#ends.delete(key)
     for (const [oldest, end] of this.#ends) {
       if (end > time && this.#ends.size < MAX_KEYS) break
@@ -28,7 +31,7 @@ export class RecentKeys {
   }
 
   has(key: string): boolean {
-    return (this.#ends.get(key) ?? 0) > now()
+    return (this.#ends.get(key) ?? 0) > this.#clock()
   }
 
   delete(key: string): void {
