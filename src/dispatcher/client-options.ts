@@ -72,7 +72,7 @@ export interface ClientOptions {
   socketPath?: string | null | undefined
   /** Local IP address to connect from. */
   localAddress?: string | null | undefined
-  /** true races the addresses of a host, false tries only the first. Default: one after another. */
+  /** true races the addresses of a host, false tries only the first. Default: a second for each, in turn. */
   autoSelectFamily?: boolean | null | undefined
   /** Milliseconds before a race starts the next address. Default: 250. */
   autoSelectFamilyAttemptTimeout?: number | null | undefined

@@ -6,10 +6,12 @@
  * `lookup` that keeps the whole answer of the resolver and lets that socket try the first address. Nearly
  * always this is the socket that ends up connected. Each further address gets another socket:
  *
- * - `sequence`: the next address is tried when the one before has failed;
- * - `race`: also when the one before is slow; that one keeps running, the first to connect wins and the rest
- *   are closed (RFC 8305 §5);
+ * - `sequence`: the next address is tried when the one before has failed, or is slow: after a second. That one
+ *   keeps running, the first to connect wins and the rest are closed;
+ * - `race`: the same, but the families alternate and the delay is that of RFC 8305 §5;
  * - `single`: the runtime resolves and takes the first address.
+ *
+ * The family that wins goes first next time: see preferred-families.ts.
  *
  * Only reaching the address counts. A TLS failure after that is final: it is about the host, not the address.
  * Destroying the returned socket ends the connect while that socket is still trying; `abandon` also
@@ -33,6 +35,7 @@ import {
   timeoutError,
 } from './connect-errors.ts'
 import { startConnectTimeout } from './connect-timeout.ts'
+import type { PreferredFamilies } from './preferred-families.ts'
 
 export type AddressPolicy = 'single' | 'sequence' | 'race'
 
@@ -44,6 +47,8 @@ export interface AttemptOptions {
   readonly lookup: LookupFunction | null
   /** Milliseconds a race waits for an attempt before it starts the next one. */
   readonly attemptDelay: number
+  /** What the connector has learnt from earlier connects. */
+  readonly families: PreferredFamilies
   /** Milliseconds for the whole connect; 0 for no limit. */
   readonly timeout: number
   /** The event after which the socket is of use. */
@@ -66,6 +71,9 @@ interface Attempt {
 /** RFC 8305 §5: the delay between attempts must not be less than 10 ms. */
 const LEAST_ATTEMPT_DELAY = 10
 
+/** How long a sequence waits. A SYN that was lost is sent again after a second (RFC 6298 §2), and may still win. */
+const SEQUENCE_DELAY = 1000
+
 /** The resolver's answer may be chosen by an attacker; no honest host has as many addresses. */
 const MAX_ADDRESSES = 64
 
@@ -81,6 +89,8 @@ export class AddressAttempts {
   /** Addresses given to a socket so far, only kept if the host has several. */
   readonly #attempted: string[] = []
   #waiting: LookupAddress[] = []
+  /** The one that the resolver has put first. */
+  #firstFamily = 0
   #winner: Attempt | null = null
   #returned: Socket | null = null
   #decided = false
@@ -127,7 +137,7 @@ export class AddressAttempts {
       let answer: readonly LookupAddress[] | null = null
       this.#returned = this.#options.open((hostname, options, callback) => {
         resolveAll(this.#options.lookup ?? loadDns().lookup, hostname, options, (error, addresses) => {
-          const ordered = this.#options.policy === 'race' ? interleaveFamilies(addresses) : addresses
+          const ordered = this.#inOrder(addresses)
           if (first === null) answer = ordered
           else this.#onResolved(first, ordered)
           if (error !== null) callback(error, '', 0)
@@ -140,6 +150,13 @@ export class AddressAttempts {
     const { details } = this.#options
     if (details !== null && !this.#decided) details.pending = this
     return this.#returned
+  }
+
+  #inOrder(addresses: readonly LookupAddress[]): readonly LookupAddress[] {
+    const { hostname, families, policy } = this.#options
+    this.#firstFamily = addresses[0]?.family ?? 0
+    const preferred = families.order(hostname, addresses)
+    return policy === 'race' ? interleaveFamilies(preferred) : preferred
   }
 
   #onResolved(first: Attempt, addresses: readonly LookupAddress[]): void {
@@ -183,13 +200,14 @@ export class AddressAttempts {
   }
 
   #scheduleNext(): void {
-    if (this.#options.policy !== 'race' || this.#waiting.length === 0) return
+    if (this.#waiting.length === 0) return
+    const { policy, attemptDelay } = this.#options
     this.#nextTimer = startTimer(
       () => {
         this.#openNext()
         this.#scheduleNext()
       },
-      Math.max(LEAST_ATTEMPT_DELAY, this.#options.attemptDelay),
+      policy === 'race' ? Math.max(LEAST_ATTEMPT_DELAY, attemptDelay) : SEQUENCE_DELAY,
     )
     this.#nextTimer.unref?.()
   }
@@ -202,8 +220,9 @@ export class AddressAttempts {
   #onReached(attempt: Attempt): void {
     if (this.#winner !== null) return
     this.#winner = attempt
-    const { details } = this.#options
+    const { details, families, hostname } = this.#options
     if (details !== null) details.reachedAt = globalThis.performance.now()
+    if (attempt.address !== null) families.note(hostname, attempt.address.family, this.#firstFamily)
     this.#stopNext()
     this.#waiting = []
     for (const other of [...this.#running]) {

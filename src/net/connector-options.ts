@@ -16,6 +16,7 @@ import {
   ownOptions,
   readOptions,
 } from '../options.ts'
+import { PreferredFamilies } from './preferred-families.ts'
 import { TlsSessionCache } from './tls-session-cache.ts'
 
 /** Options of `buildConnector`. Others are passed on to `net.connect` / `tls.connect`. */
@@ -54,7 +55,7 @@ export interface BuildConnectorOptions
   keepAliveInitialDelay?: number | null | undefined
   /**
    * true: race the addresses of a host (RFC 8305); false: only the first one. Default: one after another, the
-   * next when the one before has failed.
+   * next when the one before has failed, or after a second.
    */
   autoSelectFamily?: boolean | undefined
   /** Milliseconds a race waits for one address before it starts the next, too. Default: 250. */
@@ -101,13 +102,14 @@ export interface ConnectorSettings {
   readonly localAddress: unknown
   readonly guard: Guard | null
   readonly sessions: TlsSessionCache
+  readonly families: PreferredFamilies
   /** Null for the runtime's. */
   readonly checkServerIdentity: NonNullable<ConnectionOptions['checkServerIdentity']> | null
   readonly pskCallback: NonNullable<ConnectionOptions['pskCallback']> | null
   readonly passedOn: SocketOptions
 }
 
-interface Given extends Omit<ConnectorSettings, 'alpn' | 'guard' | 'sessions' | 'passedOn'> {
+interface Given extends Omit<ConnectorSettings, 'alpn' | 'guard' | 'sessions' | 'families' | 'passedOn'> {
   readonly maxCachedSessions: number
   readonly allowH2: boolean
   readonly preferH2: boolean
@@ -168,6 +170,7 @@ export function readConnectorOptions(options: BuildConnectorOptions): ConnectorS
     servername: values.servername || null,
     guard: readGuard(guard),
     sessions: new TlsSessionCache(values.maxCachedSessions),
+    families: new PreferredFamilies(),
     passedOn: Object.fromEntries(passedOn),
   }
 }

@@ -155,6 +155,7 @@ function openConnection(
         policy: addressPolicy(settings, target),
         lookup: resolver,
         attemptDelay: settings.autoSelectFamilyAttemptTimeout,
+        families: settings.families,
         timeout: settings.timeout,
         readyEvent: secure ? 'secureConnect' : 'connect',
         details,

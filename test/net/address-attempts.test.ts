@@ -13,6 +13,7 @@ import { AddressAttempts } from '../../src/net/address-attempts.ts'
 import { interleaveFamilies } from '../../src/net/addresses.ts'
 import { ConnectDetails } from '../../src/net/connect-details.ts'
 import { type AddressError, AddressesError } from '../../src/net/connect-errors.ts'
+import { PreferredFamilies } from '../../src/net/preferred-families.ts'
 
 /** A socket that does nothing until the test triggers it. */
 class ScriptedSocket extends EventEmitter {
@@ -83,6 +84,7 @@ function begin(options: Partial<AttemptOptions>): Scene {
       policy: 'sequence',
       lookup: null,
       attemptDelay: 250,
+      families: new PreferredFamilies(),
       timeout: 0,
       readyEvent: 'connect',
       open,
@@ -143,11 +145,90 @@ test('sequence: the next address is tried only after the one before has failed, 
   assert.equal(socketOf(scene), scene.sockets[2])
 })
 
-test('sequence: a slow address is waited for', (t) => {
+test('sequence: a slow address gets a second before the next one starts, and goes on', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const scene = begin({ lookup: answering(A, B, C) })
+  t.mock.timers.tick(999)
+  assert.equal(scene.sockets.length, 1)
+  t.mock.timers.tick(1)
+  assert.deepEqual(addressesOf(scene), [A, B])
+  t.mock.timers.tick(1000)
+  assert.deepEqual(addressesOf(scene), [A, B, C])
+  assert.ok(scene.sockets.every((socket) => !socket.destroyed))
+  scene.returned.emit('connect')
+  assert.equal(socketOf(scene), scene.returned)
+  assert.deepEqual(
+    scene.sockets.map((socket) => socket.destroyed),
+    [false, true, true],
+  )
+})
+
+test('sequence: a failure starts the next address at once, and its second anew', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const scene = begin({ lookup: answering(A, B, C) })
+  t.mock.timers.tick(900)
+  scene.sockets[0]!.refuse()
+  assert.equal(scene.sockets.length, 2)
+  t.mock.timers.tick(999)
+  assert.equal(scene.sockets.length, 2)
+  t.mock.timers.tick(1)
+  assert.equal(scene.sockets.length, 3)
+})
+
+test('sequence: an address that failed and slow ones that fail later are all listed', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const scene = begin({ lookup: answering(A, B) })
-  t.mock.timers.tick(5000)
-  assert.equal(scene.sockets.length, 1)
+  t.mock.timers.tick(1000)
+  scene.sockets[1]!.refuse()
+  assert.equal(scene.answers.length, 0)
+  scene.sockets[0]!.refuse('ETIMEDOUT')
+  const error = errorOf(scene)
+  assert.ok(error instanceof ConnectTimeoutError)
+  assert.deepEqual(
+    (error.cause as AddressesError).errors.map(({ address, code }) => [address, code]),
+    [
+      [B, 'ECONNREFUSED'],
+      [A, 'ETIMEDOUT'],
+    ],
+  )
+})
+
+for (const policy of ['sequence', 'race'] as const) {
+  test(`${policy}: the family that has won goes first for ten minutes, then the resolver's order again`, () => {
+    let time = 0
+    const families = new PreferredFamilies(() => time)
+    const connectTo = (...given: string[]): Scene => {
+      const scene = begin({ policy, families, lookup: answering(...given) })
+      if (scene.sockets[0]!.address === C) scene.sockets[0]!.refuse('ENETUNREACH')
+      scene.sockets.at(-1)!.emit('connect')
+      return scene
+    }
+    assert.deepEqual(addressesOf(connectTo(C, A)), [C, A])
+    time = 300_000
+    assert.deepEqual(addressesOf(connectTo(C, B, A)), [B])
+    time = 600_000
+    assert.deepEqual(addressesOf(connectTo(C, A)), [C, A], 'a win in first place adds no time')
+  })
+}
+
+test('the family that goes first is that of one host, and only as long as it wins', () => {
+  const families = new PreferredFamilies()
+  families.note('a.test', 4, 6)
+  const order = (hostname: string): string[] =>
+    families
+      .order(hostname, [
+        { address: C, family: 6 },
+        { address: A, family: 4 },
+        { address: B, family: 4 },
+      ])
+      .map(({ address }) => address)
+  assert.deepEqual(order('a.test'), [A, B, C])
+  assert.deepEqual(order('b.test'), [C, A, B])
+  families.note('a.test', 6, 6)
+  assert.deepEqual(order('a.test'), [C, A, B])
+  for (let i = 0; i < 5000; i++) families.note(`${i}.test`, 4, 6)
+  assert.deepEqual(order('4999.test'), [A, B, C])
+  assert.deepEqual(order('0.test'), [C, A, B], 'the oldest are forgotten')
 })
 
 test('the error of a failed connect lists every address with its own error', () => {
@@ -347,8 +428,8 @@ test('interleaving keeps the order within a family', () => {
   assert.deepEqual(interleaveFamilies(of(A, C, '::2', '::3', B)), of(A, C, B, '::2', '::3'))
 })
 
-function expire(t: TestContext): Promise<void> {
-  t.mock.timers.tick(1000)
+function expire(t: TestContext, milliseconds = 1000): Promise<void> {
+  t.mock.timers.tick(milliseconds)
   return settled()
 }
 
@@ -365,14 +446,11 @@ test('timeout: one address', async (t) => {
 
 test('timeout: several addresses are listed, those that failed are the cause', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const scene = begin({ timeout: 1000, lookup: answering(C, A, B) })
+  const scene = begin({ timeout: 900, lookup: answering(C, A, B) })
   scene.sockets[0]!.refuse()
-  await expire(t)
+  await expire(t, 900)
   const error = errorOf(scene)
-  assert.equal(
-    error.message,
-    `Connect Timeout Error (attempted addresses: ${C}:80, ${A}:80, timeout: 1000ms)`,
-  )
+  assert.equal(error.message, `Connect Timeout Error (attempted addresses: ${C}:80, ${A}:80, timeout: 900ms)`)
   assert.ok(error.cause instanceof AddressesError)
   assert.equal(scene.sockets[1]!.destroyed, true)
 })
@@ -558,6 +636,7 @@ function beginUnheld(answers: Answer[]): WeakRef<object> {
     policy: 'sequence',
     lookup: () => {},
     attemptDelay: 250,
+    families: new PreferredFamilies(),
     timeout: 1000,
     readyEvent: 'connect',
     details: null,
