@@ -24,6 +24,7 @@ const OPTIONS: Readonly<Record<Name, true>> = {
   dispatcher: true,
   dumpMaxSize: true,
   expectContinue: true,
+  expectContinueTimeout: true,
   hash: true,
   headers: true,
   headersTimeout: true,

@@ -59,6 +59,7 @@ export interface ConnectionSettings {
   readonly headersTimeout: number
   readonly bodyTimeout: number
   readonly requestBodyTimeout: number
+  readonly expectContinueTimeout: number
   readonly keepAliveTimeout: number
   readonly keepAliveMaxTimeout: number
   readonly keepAliveTimeoutThreshold: number

@@ -52,7 +52,8 @@ export abstract class Exchange {
   }
 
   /**
-   * The time is up. `awaitsSource`: the request body comes from a source that has nothing to send at present.
+   * The time is up. `awaitsSource`: the request body comes from a source that has nothing to send at present,
+   * or is held back.
    */
   protected late(request: Request, awaitsSource: boolean): Lateness {
     // A consumer that pauses cannot be kept waiting; `resume` restarts the time.

@@ -1,13 +1,12 @@
 /**
  * A request body that waits until the server wants it (RFC 9110 §10.1.1). A 100 asks for it. So does a 2xx
  * that comes without one: the server works on the content as it arrives. After any other final status it is
- * not needed. Servers and proxies that know nothing of this stay silent, and get the body after a second.
+ * not needed. Servers and proxies that know nothing of this stay silent, and get the body after a while.
  */
 import { Deadline, type DeadlineOwner } from '../base/loop/deadline.ts'
+import type { Request } from '../request/request.ts'
+import type { ConnectionSettings } from './connection.ts'
 import { ConnectionPart } from './connection-part.ts'
-
-/** As curl waits; a server that has anything to say about the head says it sooner. */
-const PATIENCE_MS = 1000
 
 /** Where the body is sent. */
 export interface ExpectationHost {
@@ -18,10 +17,11 @@ export interface ExpectationHost {
 
 export class Expectation extends ConnectionPart<ExpectationHost> implements DeadlineOwner {
   readonly #patience = new Deadline(this)
+  #isOpen = true
 
-  constructor(host: ExpectationHost) {
+  constructor(host: ExpectationHost, request: Request, settings: ConnectionSettings) {
     super(host)
-    this.#patience.arm(PATIENCE_MS)
+    this.#patience.arm(patienceOf(request, settings))
   }
 
   onFinalHead(status: number): void {
@@ -30,18 +30,29 @@ export class Expectation extends ConnectionPart<ExpectationHost> implements Dead
   }
 
   onDeadline(): void {
-    this.host.onExpected()
+    this.meet()
   }
 
   /** The body is not wanted any more. */
   stop(): void {
+    this.#isOpen = false
     this.#patience.dispose()
   }
 
   /** The body is wanted. */
   meet(): void {
-    if (!this.#patience.armed) return
-    this.#patience.dispose()
+    if (!this.#isOpen) return
+    this.stop()
     this.host.onExpected()
   }
+}
+
+/**
+ * Milliseconds; 0 for any number. The time for a response head is not exceeded: it begins when the body is
+ * sent, and might never begin otherwise.
+ */
+function patienceOf(request: Request, settings: ConnectionSettings): number {
+  const own = request.expectContinueTimeout ?? settings.expectContinueTimeout
+  const head = request.headersTimeout ?? settings.headersTimeout
+  return own > 0 && head > 0 ? Math.min(own, head) : own || head
 }

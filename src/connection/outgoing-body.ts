@@ -19,11 +19,13 @@ export interface OutgoingBody {
   readonly contentType: string | null
   /** Null when there is no body, an empty one, or plain bytes; never null with trailers. */
   readonly pumped: PumpedSource | null
+  /** The server is asked whether it wants the body. */
+  readonly expects: boolean
   /** Names of the trailers, where they are known and the caller's headers do not name them. */
   readonly trailer: string | null
 }
 
-const NO_BODY: OutgoingBody = { length: null, contentType: null, pumped: null, trailer: null }
+const NO_BODY: OutgoingBody = { length: null, contentType: null, pumped: null, expects: false, trailer: null }
 
 /** Returns the error instead when the request must not be sent. */
 export function prepareBody(request: Request, strictContentLength: boolean): OutgoingBody | Error {
@@ -65,12 +67,9 @@ export function prepareBody(request: Request, strictContentLength: boolean): Out
   // A body with trailers is sent piece by piece, even if it is one piece or none.
   if (trailers !== null) pumped ??= () => (source.kind === 'bytes' ? [source.given] : [])
   const trailer = trailers === null || request.namesTrailers ? null : announcedTrailers(trailers)
-  return { length, contentType, pumped, trailer }
-}
-
-/** Something follows the head. */
-export function hasContent(request: Request, body: OutgoingBody): boolean {
-  return body.pumped !== null || request.source.kind === 'bytes'
+  const hasContent = pumped !== null || source.kind === 'bytes'
+  const expects = request.expectContinue && hasContent && !request.takesOver
+  return { length, contentType, pumped, expects, trailer }
 }
 
 /** A body that takes an unknown time to write, and cannot be sent again if an earlier response is lost. */

@@ -46,6 +46,11 @@ export interface ClientOptions {
    * Milliseconds for which the source of a request body may have nothing to send; 0 for no limit. Default: 0.
    */
   requestBodyTimeout?: number | null | undefined
+  /**
+   * Milliseconds for which a body with `expectContinue` waits for the word of the server; 0 for as long as for
+   * a response head. Default: 1000.
+   */
+  expectContinueTimeout?: number | null | undefined
   /** Milliseconds for a complete response head once the request is out; 0 for no limit. Default: 300 000. */
   headersTimeout?: number | null | undefined
   /** Milliseconds an idle connection is kept. Default: 4 000. */
@@ -156,6 +161,12 @@ const OPTIONS: OptionTable<Pick<OptionValues, TableName>> = {
   headersTimeout: option(300e3, integerFrom(0), 'headersTimeout must be a positive integer or zero'),
   bodyTimeout: option(300e3, integerFrom(0), 'bodyTimeout must be a positive integer or zero'),
   requestBodyTimeout: option(0, integerFrom(0), 'requestBodyTimeout must be a positive integer or zero'),
+  // As curl waits; a server that has anything to say about the head says it sooner.
+  expectContinueTimeout: option(
+    1000,
+    integerFrom(0),
+    'expectContinueTimeout must be a positive integer or zero',
+  ),
   connect: CONNECT,
   maxRequestsPerClient: option(0, integerFrom(0), 'maxRequestsPerClient must be a positive number'),
   localAddress: option(null, isAddress, 'localAddress must be valid string IP address'),

@@ -108,8 +108,10 @@ export interface DispatchOptions {
   blocking?: boolean | null | undefined
   /** `true` closes the connection after the response; `false` keeps it where it would be closed. */
   reset?: boolean | null | undefined
-  /** HTTP/2: hold the body back until the server says 100. Default: false. */
+  /** Hold the body back until the server says 100, or a 2xx. Default: false. */
   expectContinue?: boolean | null | undefined
+  /** Milliseconds after which a server that says nothing gets the body. Default: the client's. */
+  expectContinueTimeout?: number | null | undefined
   /** Milliseconds for the complete response head; 0 is forever. Default: the client's. */
   headersTimeout?: number | null | undefined
   /** Milliseconds between two pieces of the response body; 0 is forever. Default: the client's. */

@@ -17,6 +17,7 @@ export interface RequestOverrides {
   readonly requestBodyTimeout: number | null
   readonly reset: boolean | null
   readonly expectContinue: boolean
+  readonly expectContinueTimeout: number | null
   readonly typeOfService: number | undefined
   readonly servername: string | null
   /** The origin that an address has replaced. */
@@ -64,6 +65,7 @@ function readAll(options: DispatchOptions): RequestOverrides {
     requestBodyTimeout: readOption('requestBodyTimeout', options.requestBodyTimeout, TIMEOUT),
     reset: readOption('reset', options.reset, FLAG),
     expectContinue: readOption('expectContinue', options.expectContinue, FLAG) ?? false,
+    expectContinueTimeout: readOption('expectContinueTimeout', options.expectContinueTimeout, TIMEOUT),
   }
   refuseRetired(options)
   return {

@@ -93,6 +93,10 @@ export class RequestSpec {
     return this.#overrides.expectContinue
   }
 
+  get expectContinueTimeout(): number | null {
+    return this.#overrides.expectContinueTimeout
+  }
+
   get typeOfService(): number | undefined {
     return this.#overrides.typeOfService
   }

@@ -175,11 +175,6 @@ const CASES: [name: string, options: () => DispatchOptions, expected: string][] 
   ['reset: true', () => get({ reset: true }), 'GET / HTTP/1.1\r\nhost: HOST\r\nconnection: close\r\n\r\n'],
   ['HEAD', () => get({ method: 'HEAD' }), 'HEAD / HTTP/1.1\r\nhost: HOST\r\nconnection: close\r\n\r\n'],
   ['HEAD with reset: false', () => get({ method: 'HEAD', reset: false }), head('HEAD /')],
-  [
-    'expectContinue, which is of HTTP/2 only',
-    () => post({ expectContinue: true, body: 'a' }),
-    `${head('POST /', 'content-length: 1')}a`,
-  ],
   ['an absolute URL as path', () => get({ path: 'http://a.test/b?c' }), head('GET http://a.test/b?c')],
   ['a path with a fragment and Latin-1', () => get({ path: '/\u00fc#x"<>' }), head('GET /\u00fc#x"<>')],
   ['a query', () => get({ path: '/x', query: { a: ['1', '2'], b: 'c d' } }), head('GET /x?a=1&a=2&b=c%20d')],

@@ -556,6 +556,28 @@ describe('expectContinue over HTTP/2', () => {
     assert.equal(handler.body, 'ok')
   })
 
+  test('it is sent after expectContinueTimeout, and does not use up the time for the head', async (t) => {
+    const clock = FakeClock.install(t)
+    const { server, client } = await startH2Pair(t, { expectContinueTimeout: 5000, headersTimeout: 400 })
+    const quick = send(client, { ...options, expectContinueTimeout: 100 })
+    const peer = await server.accept()
+    const { id } = await peer.request()
+    await clock.advance(100)
+    assert.equal((await peer.body(id)).toString(), 'the body')
+    peer.respond(id)
+    await quick.settled
+
+    const slow = send(client, options)
+    const { id: next } = await peer.request()
+    await clock.advance(400)
+    assert.equal((await peer.body(next)).toString(), 'the body')
+    await clock.advance(399)
+    assert.equal(slow.error, undefined)
+    peer.respond(next)
+    await slow.settled
+    assert.equal(slow.body, 'ok')
+  })
+
   test('an abort while the body is held back sends nothing of it', async (t) => {
     const clock = FakeClock.install(t)
     const { server, client } = await startH2Pair(t)

@@ -297,6 +297,7 @@ describe('options of a client', () => {
         bodyTimeout: 300e3,
         headersTimeout: 300e3,
         requestBodyTimeout: 0,
+        expectContinueTimeout: 1_000,
         keepAliveTimeout: 4e3,
         keepAliveMaxTimeout: 600e3,
         keepAliveTimeoutThreshold: 2e3,

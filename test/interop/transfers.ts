@@ -108,6 +108,25 @@ export async function echoKnown(client: Client, path: string, attempts = 1): Pro
   await withAttempts(attempts, () => echo(client, path, streamOf(LARGE), LARGE, length))
 }
 
+/** The server may ask for the body, stay silent, or answer without it; the client continues in any case. */
+export async function expectContinue(client: Client): Promise<void> {
+  for (const given of [Buffer.from('small'), LARGE]) {
+    const options = { path: '/backend/echo', method: 'POST', body: given, expectContinue: true } as const
+    const { statusCode, body } = await client.request(options)
+    assert.equal(statusCode, 200)
+    assert.equal(digest(await body.bytes()), digest(given))
+  }
+  const refused = await client.request({
+    path: '/not-there',
+    method: 'POST',
+    body: LARGE,
+    expectContinue: true,
+  })
+  assert.ok(refused.statusCode >= 400, String(refused.statusCode))
+  await refused.body.dump()
+  await getSmall(client)
+}
+
 /** A body of unannounced length is refused, and the client continues. */
 export async function lengthRequired(client: Client, path: string): Promise<void> {
   const { statusCode, body } = await client.request({ path, method: 'POST', body: streamOf(LARGE) })

@@ -11,6 +11,7 @@ import {
   abandonLarge,
   echoAll,
   echoKnown,
+  expectContinue,
   getLarge,
   getSmall,
   head,
@@ -55,6 +56,7 @@ function wireTests(running: RunningServer, wire: Wire): void {
     test('large bodies of bytes and of streams come back', () =>
       echoAll(client, '/backend/echo', server.breaksEchoes?.includes(wire) ? 5 : 1))
   }
+  test('a body that is held back is asked for, or refused', () => expectContinue(client))
   if (server.duplex.includes(wire)) {
     test('and come back while they are being sent', () => echoAll(client, '/backend/echo/duplex'))
   }

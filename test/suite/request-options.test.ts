@@ -41,6 +41,7 @@ const REFUSED: [options: Record<string, unknown>, message: string][] = [
   [{ reset: 1 }, 'invalid reset'],
   [{ reset: 'true' }, 'invalid reset'],
   [{ expectContinue: 0 }, 'invalid expectContinue'],
+  [{ expectContinue: true, expectContinueTimeout: -1 }, 'invalid expectContinueTimeout'],
   [{ throwOnError: false }, 'invalid throwOnError'],
   [{ throwOnError: true }, 'invalid throwOnError'],
   [{ maxRedirections: 1 }, 'maxRedirections is not supported, use the redirect interceptor'],

@@ -435,6 +435,87 @@ const PLAIN: readonly Scenario[] = [
     },
   },
   {
+    name: 'expect-continue, a stream behind a GET, and one behind it',
+    protocols: BOTH,
+    act: (stage) => {
+      stage.dispatch({ path: '/get' }, { body: '/get' })
+      const options = { path: '/echo', method: 'POST', expectContinue: true }
+      stage.dispatch({ ...options, body: slowSource() }, { body: PARTS.join('') })
+      stage.dispatch(
+        { ...options, path: '/echo?2', body: slowIterator(), trailers: TRAILERS },
+        { body: PARTS.join('') },
+      )
+      stage.dispatch({ path: '/next' }, { body: '/next' })
+    },
+  },
+  {
+    name: 'expect-continue, pipelined',
+    protocols: BOTH,
+    options: { pipelining: 4 },
+    act: (stage) => {
+      stage.dispatch({ path: '/streamed', blocking: false }, { body: STREAMED })
+      const options = { path: '/echo', method: 'GET', reset: false, blocking: false }
+      stage.dispatch({ ...options, body: 'held', expectContinue: true }, { body: 'held' })
+      stage.dispatch({ path: '/next', blocking: false }, { body: '/next' })
+    },
+  },
+  {
+    name: 'expect-continue, refused',
+    protocols: BOTH,
+    act: (stage) => {
+      const options = { path: '/refuse', method: 'POST', expectContinue: true }
+      stage.dispatch({ ...options, body: slowSource() }, { body: '/refuse' })
+      stage.dispatch({ ...options, path: '/refuse?2', body: 'b'.repeat(3_000) }, { body: '/refuse?2' })
+      stage.dispatch({ path: '/next' }, { body: '/next' })
+    },
+  },
+  {
+    name: 'expect-continue, a 2xx without a 100',
+    protocols: BOTH,
+    act: (stage) => {
+      const options = { method: 'POST', expectContinue: true }
+      stage.dispatch({ ...options, path: '/early', body: slowSource() }, { body: '/early' })
+      stage.dispatch({ ...options, path: '/early?2', body: 'bytes' }, { body: '/early?2' })
+      stage.dispatch({ ...options, path: '/echo-at-once', body: slowSource() }, { body: PARTS.join('') })
+      stage.dispatch({ path: '/next' }, { body: '/next' })
+    },
+  },
+  {
+    name: 'expect-continue, and silence',
+    protocols: BOTH,
+    waits: true,
+    act: (stage) => {
+      const options = { path: '/echo-unasked', method: 'POST', expectContinue: true }
+      stage.dispatch({ ...options, body: slowSource() }, { body: PARTS.join('') })
+      stage.dispatch(
+        { ...options, path: '/echo-unasked?2', body: 'b'.repeat(3_000) },
+        { body: 'b'.repeat(3_000) },
+      )
+      stage.dispatch({ path: '/next' }, { body: '/next' })
+    },
+  },
+  {
+    name: 'expect-continue, and the memory is taken',
+    protocols: BOTH,
+    act: (stage) => {
+      const body = new Uint8Array(3_000).fill(0x62)
+      stage.memories.add(body.buffer)
+      const options = { path: '/echo', method: 'POST', expectContinue: true }
+      stage.dispatch({ ...options, body }, { body: 'b'.repeat(3_000) })
+      stage.dispatch({ path: '/next' }, { body: '/next' })
+    },
+  },
+  {
+    name: 'expect-continue, and GOAWAY or REFUSED_STREAM while it is held',
+    protocols: ['h2'],
+    act: (stage) => {
+      const options = { method: 'PUT', idempotent: true, expectContinue: true }
+      stage.dispatch({ ...options, path: '/goaway', body: 'held' }, { body: '/goaway' })
+      stage.dispatch({ ...options, method: 'GET', path: '/goaway-error', body: slowSource() })
+      stage.dispatch({ ...options, path: '/refuse-once', body: slowSource() }, { body: '/refuse-once' })
+    },
+  },
+  {
     name: 'no answer',
     protocols: BOTH,
     expires: true,

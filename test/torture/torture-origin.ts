@@ -123,6 +123,16 @@ export class TortureOrigin {
         if (exchange.headers['expect'] !== undefined) exchange.interim(100)
         exchange.onComplete = () => exchange.respond(200, Buffer.concat(exchange.received))
         return
+      case 'echo-unasked':
+        exchange.onComplete = () => exchange.respond(200, Buffer.concat(exchange.received))
+        return
+      case 'echo-at-once':
+        exchange.head(200)
+        echo(exchange)
+        return
+      case 'refuse':
+        exchange.respond(417, path)
+        return
       case 'moved':
         exchange.onComplete = () => {
           exchange.head(307, { location: '/echo?moved' })

@@ -116,7 +116,10 @@ export class Http1Connection
 
   #canTake(request: Request): boolean {
     if (this.busy) return false
-    if (this.#pipeline.size > 0) return request.idempotent && !request.takesOver && !isUnbounded(request)
+    if (this.#pipeline.size > 0) {
+      // The 100 that a held body waits for must not be taken for that of another request.
+      return request.idempotent && !request.takesOver && !isUnbounded(request) && !request.expectContinue
+    }
     if (this.#idleness.isIdle && !this.#deadline.armed) {
       // Its idle time is over. It need not wait for its turn any more.
       this.destroy(ends.idleTimeout())
@@ -154,7 +157,7 @@ export class Http1Connection
     const at = now()
     this.#admit(request, prepared, at)
 
-    if (prepared.body.pumped !== null) {
+    if (!prepared.isJoined) {
       this.#sender.sendStreamed(request, prepared, this.#settings)
       return
     }
@@ -314,7 +317,12 @@ export class Http1Connection
     return this.#sender.unblock(request)
   }
 
-  onUnblocked(): void {
+  onContinue(request: Request): void {
+    this.#sender.onContinue(request)
+  }
+
+  onUnblocked(status: number): void {
+    this.#sender.onFinalHead(status)
     if (this.#owner.pipelining > 1) this.#owner.onCapacity()
   }
 

@@ -21,14 +21,16 @@ import { Exchange, PROCESSING } from '../exchange.ts'
 /** The connection, as far as a response needs it. */
 export interface Http1ExchangeHost {
   readonly isOver: boolean
-  /** The request body comes from a source that has nothing to send at present. */
+  /** The request body comes from a source that has nothing to send at present, or is held back. */
   readonly awaitsSource: boolean
   /** The consumer wants nothing more for now. */
   pauseParser(): void
   /** The final head has come. Returns whether requests had to wait for it. */
   unblock(request: Request): boolean
   /** They need not wait any longer. */
-  onUnblocked(): void
+  onUnblocked(status: number): void
+  /** The server wants the body of this request, if that is held back. */
+  onContinue(request: Request): void
   /**
    * The response is complete, and its request not in the pipeline any more. `keepsAlive`: others may follow.
    */
@@ -105,7 +107,8 @@ export class Http1Exchange extends Exchange implements ResponseSink {
       return
     }
     if (head.status === PROCESSING) this.#awaiting = 'head'
-    if (head.status !== CONTINUE && !request.settled) {
+    if (head.status === CONTINUE) this.#host.onContinue(request)
+    else if (!request.settled) {
       request.onInformational(head.status, head.fields, head.reason)
     }
   }
@@ -130,7 +133,7 @@ export class Http1Exchange extends Exchange implements ResponseSink {
     const isUnblocked = this.#host.unblock(request)
     request.onHead(head.status, head.fields, head.reason)
     if (request.paused) this.#host.pauseParser()
-    if (isUnblocked) this.#host.onUnblocked()
+    if (isUnblocked) this.#host.onUnblocked(head.status)
   }
 
   onBody(bytes: Buffer, start: number, end: number): void {

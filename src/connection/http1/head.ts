@@ -10,14 +10,18 @@ import { type OutgoingBody, prepareBody } from '../outgoing-body.ts'
 import { headTooLarge, illegalFields } from '../outgoing-head.ts'
 
 export interface PreparedRequest {
-  /** The head. If the body is streamed, without its framing line. */
+  /** The head. Without its framing line, unless the body is joined to it. */
   readonly text: string
   /** Length of the head without its framing line. */
   readonly headLength: number
   readonly body: OutgoingBody
+  /** The body, or that there is none, leaves with the head. */
+  readonly isJoined: boolean
   /** No request follows on this connection. One with a streamed body may still turn out to be the last. */
   readonly last: boolean
 }
+
+const EXPECT = 'expect: 100-continue\r\n'
 
 /**
  * `isLast`: the connection ends with it, whatever the request says. Returns the error instead when the
@@ -45,12 +49,15 @@ export function prepareRequest(
     contentType: body.contentType,
     trailer: body.trailer,
   })
-  const headLength = head.length
+  const text = body.expects ? head + EXPECT : head
+  const headLength = text.length
   if (headLength > settings.maxHeaderSize) return headTooLarge(headLength, settings.maxHeaderSize)
   // Of a body from a source it is not known yet whether there is anything in it.
   const isWhole = request.source.kind === 'bytes' || request.trailers !== null
   const last = closes || upgrade !== null || (isWhole && leavesDoubt(request))
-  return { text: body.pumped === null ? head + tailOf(body) : head, headLength, body, last }
+  // A held body is a piece of its own.
+  const isJoined = body.pumped === null && !body.expects
+  return { text: isJoined ? text + tailOf(body) : text, headLength, body, isJoined, last }
 }
 
 function tailOf({ length }: OutgoingBody): string {

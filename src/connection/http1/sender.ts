@@ -8,10 +8,13 @@ import type { Transport } from '../../net/stream-transport.ts'
 import { CHUNK_SUFFIX, chunkPrefix, LAST_CHUNK, lastChunkWith } from '../../protocol/http1/body-encoder.ts'
 import { CHUNKED_TAIL, contentLengthTail, NO_BODY_TAIL } from '../../protocol/http1/request-encoder.ts'
 import { expectsPayload } from '../../request/body-length.ts'
-import { lostMemory } from '../../request/body-source.ts'
+import { lostMemory, type WholeSource } from '../../request/body-source.ts'
 import type { Request } from '../../request/request.ts'
+import type { PumpedSource } from '../body-pump.ts'
 import { BodyWriter } from '../body-writer.ts'
 import type { ConnectionSettings } from '../connection.ts'
+import { Expectation, type ExpectationHost } from '../expectation.ts'
+import type { OutgoingBody } from '../outgoing-body.ts'
 import { leavesDoubt, type PreparedRequest } from './head.ts'
 
 /** The connection. */
@@ -22,14 +25,17 @@ export interface SenderHost {
   onBodyWritten(request: Request): void
   /** The body is not what its head announced: the request cannot be completed. */
   onBodyBroken(request: Request, error: Error): void
+  onBroken(error: Error): void
 }
 
-export class Http1Sender {
+export class Http1Sender implements ExpectationHost {
   readonly #host: SenderHost
   readonly #transport: Transport
   /** The peer has time for the response from the last byte that was written. */
   readonly #deadline: Deadline
   #writer: Http1BodyWriter | null = null
+  /** The body of the writer is held back. */
+  #expectation: Expectation | null = null
   /** Nothing is written after it until its response head has come. */
   #blocking: Request | null = null
   /**
@@ -79,14 +85,33 @@ export class Http1Sender {
     request.onWritten()
   }
 
-  sendStreamed(
-    request: Request,
-    { text, body: { length, pumped } }: PreparedRequest,
-    settings: ConnectionSettings,
-  ): void {
-    if (request.blocking) this.#blocking = request
-    this.#writer = new Http1BodyWriter(request, this, text, length, settings)
-    this.#writer.start(pumped!)
+  /** Of a body that the server is asked about, only the head for now. */
+  sendStreamed(request: Request, { text, body }: PreparedRequest, settings: ConnectionSettings): void {
+    if (request.blocking || body.expects) this.#blocking = request
+    this.#writer = new Http1BodyWriter(request, this, text, body, settings)
+    if (body.expects) {
+      this.#expectation = new Expectation(this, request, settings)
+      this.#writer.announce()
+    } else this.#writer.send()
+  }
+
+  onContinue(request: Request): void {
+    if (this.isSending(request)) this.#expectation?.meet()
+  }
+
+  /** Of the request that was blocking. */
+  onFinalHead(status: number): void {
+    this.#expectation?.onFinalHead(status)
+  }
+
+  onExpected(): void {
+    this.#expectation = null
+    this.#deadline.refresh()
+    this.#writer?.send()
+  }
+
+  onBroken(error: Error): void {
+    this.#host.onBroken(error)
   }
 
   /** The socket takes more. */
@@ -98,6 +123,8 @@ export class Http1Sender {
 
   stop(): void {
     this.#blocking = null
+    this.#expectation?.stop()
+    this.#expectation = null
     this.#writer?.stop()
     this.#writer = null
   }
@@ -149,38 +176,61 @@ export class Http1Sender {
 
 /**
  * One body from a source. The head waits for the first piece: only then is it known whether there is a body,
- * and how it is framed.
+ * and how it is framed. Unless the server is asked about the body before.
  */
 class Http1BodyWriter extends BodyWriter {
   readonly #host: Http1Sender
   readonly #head: string
   readonly #chunked: boolean
+  /** Null for bytes. */
+  readonly #pumped: PumpedSource | null
+  #isHeadOut = false
 
   constructor(
     request: Request,
     host: Http1Sender,
     head: string,
-    length: number | null,
+    { length, pumped }: OutgoingBody,
     settings: ConnectionSettings,
   ) {
     super(request, length, settings)
     this.#host = host
     this.#head = head
+    this.#pumped = pumped
     // Trailers can only follow the last chunk.
     this.#chunked = length === null || request.trailers !== null
   }
 
-  protected override write(bytes: Uint8Array): boolean {
-    const host = this.#host
-    if (this.written === 0) {
-      host.onBodyBegins(this.request)
-      this.#writeHead(this.#chunked ? CHUNKED_TAIL : contentLengthTail(this.length!))
+  /** The head alone. */
+  announce(): void {
+    this.#host.onBodyBegins(this.request)
+    this.#writeHead(this.#chunked ? CHUNKED_TAIL : contentLengthTail(this.length!))
+  }
+
+  send(): void {
+    if (this.#pumped !== null) this.start(this.#pumped)
+    else this.#sendBytes(this.request.source as WholeSource)
+  }
+
+  /** At once: the response may be complete in the same turn, and the connection live on. */
+  #sendBytes({ isIntact, given }: WholeSource): void {
+    if (!isIntact) {
+      this.onUnsendable(lostMemory())
+      return
     }
+    this.onChunk(given)
+    // A hook may have thrown.
+    if (!this.request.settled) this.onSourceEnd()
+  }
+
+  protected override write(bytes: Uint8Array): boolean {
+    if (!this.#isHeadOut) this.announce()
+    const host = this.#host
     return host.writeBody(this.#chunked ? [chunkPrefix(bytes.byteLength), bytes, CHUNK_SUFFIX] : [bytes])
   }
 
   protected override writeEnd(): void {
-    if (this.written === 0) {
+    if (!this.#isHeadOut) {
       this.#writeHead(expectsPayload(this.request.method) ? contentLengthTail(0) : NO_BODY_TAIL)
     } else if (this.#chunked) {
       this.#host.writeBody([LAST_CHUNK])
@@ -189,7 +239,7 @@ class Http1BodyWriter extends BodyWriter {
   }
 
   protected override onTrailersAwaited(): void {
-    if (this.written === 0) this.#writeHead(CHUNKED_TAIL)
+    if (!this.#isHeadOut) this.#writeHead(CHUNKED_TAIL)
   }
 
   protected override writeTrailers(fields: readonly string[]): void {
@@ -202,6 +252,7 @@ class Http1BodyWriter extends BodyWriter {
   }
 
   #writeHead(tail: string): void {
+    this.#isHeadOut = true
     this.#host.writeHead(this.request, this.#head, tail)
   }
 }

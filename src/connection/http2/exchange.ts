@@ -24,7 +24,7 @@ import type { ConnectionSettings } from '../connection.ts'
 import { bodyLate, headLate, informational } from '../ends.ts'
 import { Exchange, type ExchangeRegister, PROCESSING } from '../exchange.ts'
 import { Expectation, type ExpectationHost } from '../expectation.ts'
-import { hasContent, type OutgoingBody } from '../outgoing-body.ts'
+import type { OutgoingBody } from '../outgoing-body.ts'
 import { type BodySenderHost, Http2BodySender } from './body-sender.ts'
 import type { Http2Output } from './output.ts'
 import type { Http2Refusals } from './refusals.ts'
@@ -130,9 +130,9 @@ export class Http2Exchange
     if (request.takesOver) {
       this.#sending = 'sent'
       request.onRequestSent(at)
-    } else if (request.expectContinue && hasContent(request, this.#body)) {
+    } else if (this.#body.expects) {
       this.#sending = 'held'
-      this.#expectation = new Expectation(this)
+      this.#expectation = new Expectation(this, request, this.settings)
     } else {
       this.#sendBody(at)
     }
@@ -444,7 +444,9 @@ export class Http2Exchange
       this.#onUploadDeadline()
       return
     }
-    const late = this.late(request, this.#sending === 'sending' && this.#bodySender?.isWaiting !== true)
+    // A server that is asked for its word on the body may stay silent.
+    const awaitsUs = this.#sending === 'sending' && this.#bodySender?.isWaiting !== true
+    const late = this.late(request, awaitsUs || this.#sending === 'held')
     if (late === 'nothing') return
     if (late === 'body') {
       request.fail(bodyLate(`HTTP/2: "stream timeout after ${this.bodyTimeout(request)}"`))

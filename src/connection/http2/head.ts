@@ -7,7 +7,7 @@ import type { RemoteSettings } from '../../protocol/http2/settings.ts'
 import { NO_EXTENDED_CONNECT } from '../../protocol/websocket/handshake.ts'
 import type { Request } from '../../request/request.ts'
 import type { ConnectionSettings } from '../connection.ts'
-import { hasContent, type OutgoingBody, prepareBody } from '../outgoing-body.ts'
+import { type OutgoingBody, prepareBody } from '../outgoing-body.ts'
 import { headTooLarge, illegalFields } from '../outgoing-head.ts'
 
 export interface PreparedHttp2Request {
@@ -52,7 +52,7 @@ export function prepareHttp2Request(
   if (body.contentType !== null) fields.push('content-type', body.contentType)
   if (body.length !== null && !request.takesOver) fields.push('content-length', String(body.length))
   if (body.trailer !== null) fields.push('trailer', body.trailer)
-  if (request.expectContinue && hasContent(request, body)) fields.push('expect', '100-continue')
+  if (body.expects) fields.push('expect', '100-continue')
   const size = fieldBytes(fields, 0)
   if (size > settings.maxHeaderSize) return headTooLarge(size, settings.maxHeaderSize)
   return { fields, body }
