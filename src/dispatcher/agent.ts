@@ -20,7 +20,7 @@ import { Client, type ClientStats } from './client.ts'
 import { shareConnector } from './client-connector.ts'
 import { CONNECT, type ConnectFunction, readClientOptions } from './client-options.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import { closeAll, destroyAll } from './end-all.ts'
+import { closeAll, destroyAll, retireAll } from './end-all.ts'
 import { LifecycleDispatcher, takesNoMore, whenIdle } from './lifecycle.ts'
 import { FACTORY, type PoolOptions, readPoolOptions } from './pool/options.ts'
 import { Pool } from './pool/pool.ts'
@@ -138,6 +138,10 @@ export class Agent extends LifecycleDispatcher {
     handler: DispatchHandler | LegacyDispatchHandler,
   ): boolean {
     return super.dispatch(optionsFor(options, handler), handler)
+  }
+
+  override retire(): void {
+    retireAll(this.#dispatchers)
   }
 
   protected override accept(options: AgentDispatchOptions, handler: DispatchHandler): boolean {

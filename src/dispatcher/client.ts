@@ -98,6 +98,10 @@ export class Client extends LifecycleDispatcher {
     return this.#session.origin
   }
 
+  override retire(): void {
+    this.#session.retireConnection()
+  }
+
   protected override accept(options: DispatchOptions, handler: DispatchHandler): boolean {
     return this.#session.accept(options, handler)
   }

@@ -10,6 +10,7 @@ import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import { type CloseCallback, Dispatcher } from './dispatcher.ts'
+import { retireAll } from './end-all.ts'
 
 /** The public name for anything that takes requests. */
 export type DispatcherLike = Dispatching
@@ -37,6 +38,11 @@ export class Dispatcher1Wrapper extends Dispatcher {
     const older = wrapped !== handler && options.upgrade === 'websocket'
     const sent = older ? ({ ...options, allowH2: false } as DispatchOptions) : options
     return dispatchOn(this.#dispatcher, sent, wrapped)
+  }
+
+  /** As `retire()` of the wrapped one, if it has it. */
+  retire(): void {
+    retireAll([this.#dispatcher as Dispatcher])
   }
 
   override close(callback: CloseCallback): void

@@ -16,6 +16,18 @@ export function destroyAll(dispatchers: readonly Dispatcher[], reason: EndReason
   endAll(dispatchers, (dispatcher, ended) => dispatcher.destroy(error, ended), done)
 }
 
+/** Those of a caller need not have such a method. */
+export function retireAll(dispatchers: readonly Dispatcher[]): void {
+  for (const dispatcher of dispatchers) {
+    try {
+      const { retire } = dispatcher as { retire?: unknown }
+      if (typeof retire === 'function') retire.call(dispatcher)
+    } catch {
+      // It must not keep the others.
+    }
+  }
+}
+
 export function endAll<T>(
   dispatchers: readonly T[],
   end: (dispatcher: T, ended: () => void) => unknown,

@@ -129,6 +129,12 @@ export abstract class LifecycleDispatcher extends Dispatcher {
     return { ...this.#eventSource }
   }
 
+  /**
+   * Connections made before now finish what runs on them, and get nothing more: for new certificates, or a
+   * name that has moved. Requests that wait go to new connections, and none fails.
+   */
+  abstract retire(): void
+
   /** @internal */
   get [HELD](): HeldRequests {
     this.#held ??= new HeldSet(this.destroyed)

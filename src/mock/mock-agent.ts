@@ -4,7 +4,7 @@ import { inCall } from '../base/error/public-call.ts'
 import { defineKind } from '../base/object/kind.ts'
 import { Agent, mockAgentRequests } from '../dispatcher/agent.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
-import { closeAll, destroyAll } from '../dispatcher/end-all.ts'
+import { closeAll, destroyAll, retireAll } from '../dispatcher/end-all.ts'
 import { LifecycleDispatcher } from '../dispatcher/lifecycle.ts'
 import { reemitConnections } from '../dispatcher/reemit.ts'
 import { InvalidArgumentError, UndiciError } from '../errors.ts'
@@ -209,6 +209,10 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
   /** @internal */
   get [NETWORK](): MockNetwork {
     return this.#network
+  }
+
+  override retire(): void {
+    retireAll([this.#real])
   }
 
   protected override accept(options: DispatchOptions, handler: DispatchHandler): boolean {

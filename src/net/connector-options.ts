@@ -8,6 +8,7 @@ import { type Guard, readGuard } from '../guard/guard.ts'
 import type { GuardOptions, GuardPolicy } from '../guard/options.ts'
 import { OptionNames } from '../option-names.ts'
 import {
+  type Check,
   integerFrom,
   isAnything,
   isFunction,
@@ -17,14 +18,42 @@ import {
   readOptions,
 } from '../options.ts'
 import { PreferredFamilies } from './preferred-families.ts'
-import { TlsSessionCache } from './tls-session-cache.ts'
+import { TlsMaterial } from './tls-material.ts'
+
+type MaterialOption<N extends 'secureContext' | 'cert' | 'key' | 'ca'> =
+  | ConnectionOptions[N]
+  | (() => ConnectionOptions[N])
 
 /** Options of `buildConnector`. Others are passed on to `net.connect` / `tls.connect`. */
 export interface BuildConnectorOptions
   extends Omit<
     ConnectionOptions,
-    'host' | 'port' | 'path' | 'socket' | 'timeout' | 'session' | 'servername' | 'ALPNProtocols'
+    | 'host'
+    | 'port'
+    | 'path'
+    | 'socket'
+    | 'timeout'
+    | 'session'
+    | 'servername'
+    | 'ALPNProtocols'
+    | 'secureContext'
+    | 'cert'
+    | 'key'
+    | 'ca'
   > {
+  /** What `tls.createSecureContext` has made; a function is asked for each new connection. */
+  secureContext?: MaterialOption<'secureContext'>
+  /** Certificates of the client; a function is asked for each new connection. */
+  cert?: MaterialOption<'cert'>
+  /** Their keys; a function is asked for each new connection. */
+  key?: MaterialOption<'key'>
+  /** Authorities to trust; a function is asked for each new connection. */
+  ca?: MaterialOption<'ca'>
+  /**
+   * A file to which the secrets of TLS connections are appended, so that captured packets can be read: for
+   * debugging. Default: none.
+   */
+  keylog?: string | null | undefined
   /** Offer HTTP/2 in the TLS handshake. Default: true. */
   allowH2?: boolean | null | undefined
   /** Offer HTTP/2 before HTTP/1.1. Default: false. */
@@ -101,7 +130,9 @@ export interface ConnectorSettings {
   readonly autoSelectFamilyAttemptTimeout: number
   readonly localAddress: unknown
   readonly guard: Guard | null
-  readonly sessions: TlsSessionCache
+  readonly material: TlsMaterial
+  /** The file for TLS secrets; null for none. */
+  readonly keylog: string | null
   readonly families: PreferredFamilies
   /** Null for the runtime's. */
   readonly checkServerIdentity: NonNullable<ConnectionOptions['checkServerIdentity']> | null
@@ -109,7 +140,7 @@ export interface ConnectorSettings {
   readonly passedOn: SocketOptions
 }
 
-interface Given extends Omit<ConnectorSettings, 'alpn' | 'guard' | 'sessions' | 'families' | 'passedOn'> {
+interface Given extends Omit<ConnectorSettings, 'alpn' | 'guard' | 'material' | 'families' | 'passedOn'> {
   readonly maxCachedSessions: number
   readonly allowH2: boolean
   readonly preferH2: boolean
@@ -119,6 +150,8 @@ interface Given extends Omit<ConnectorSettings, 'alpn' | 'guard' | 'sessions' | 
 
 /** TLS sessions that one connector keeps. */
 const DEFAULT_CACHED_SESSIONS = 100
+
+const isPath: Check = (value) => typeof value === 'string' && value !== ''
 
 /** Those that are not passed on. */
 const OPTIONS: OptionTable<Given> = {
@@ -137,6 +170,7 @@ const OPTIONS: OptionTable<Given> = {
   path: option(undefined, isAnything),
   timeout: option(DEFAULT_TIMEOUT, isAnything),
   session: option(null, isAnything),
+  keylog: option(null, isPath, 'keylog must be the path of a file'),
   servername: option(null, isAnything),
   keepAlive: option(true, isAnything),
   keepAliveInitialDelay: option(60e3, isAnything),
@@ -162,16 +196,16 @@ const NAMES = new OptionNames('connect', {
 export function readConnectorOptions(options: BuildConnectorOptions): ConnectorSettings {
   const own = ownOptions(Object(options) as BuildConnectorOptions)
   const { allowH2, preferH2, path, guard, ...values } = readOptions(OPTIONS, own, NAMES)
-  const passedOn = Object.entries(own).filter(([name]) => !Object.hasOwn(OPTIONS, name))
+  const passedOn = Object.fromEntries(Object.entries(own).filter(([name]) => !Object.hasOwn(OPTIONS, name)))
   return {
     ...values,
     alpn: alpnOffer(allowH2, preferH2),
     socketPath: path ?? values.socketPath,
     servername: values.servername || null,
     guard: readGuard(guard),
-    sessions: new TlsSessionCache(values.maxCachedSessions),
+    material: new TlsMaterial(passedOn, values.maxCachedSessions),
     families: new PreferredFamilies(),
-    passedOn: Object.fromEntries(passedOn),
+    passedOn,
   }
 }
 

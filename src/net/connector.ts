@@ -14,7 +14,7 @@ import { ipFamily } from '../base/address/ip-address.ts'
 import { asciiHost, serverNameOf, withoutBrackets } from '../base/address/server-name.ts'
 import { inCall } from '../base/error/public-call.ts'
 import { runtimeNextTick } from '../base/loop/runtime-turns.ts'
-import { loadNet, loadTls } from '../base/node/lazy-modules.ts'
+import { loadFs, loadNet, loadTls } from '../base/node/lazy-modules.ts'
 import { coverPollution } from '../base/object/own-options.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { blockedError, type Refusal } from '../guard/guard.ts'
@@ -30,7 +30,7 @@ import {
 import { guardedLookup } from './guarded-lookup.ts'
 import { containedPsk, IdentityCheck } from './identity-check.ts'
 import { SlabInlet } from './slab-inlet.ts'
-import { keepSessions, sessionKey } from './tls-session-cache.ts'
+import { keepSessions, sessionKey, type TlsSessionCache } from './tls-session-cache.ts'
 
 export type { BuildConnectorOptions }
 
@@ -87,6 +87,10 @@ interface Target {
   readonly servername: string | null
   readonly localAddress: unknown
   readonly httpSocket: Duplex | null
+  /** What replaces the functions among the options of TLS. */
+  readonly material: SocketOptions | null
+  /** Those that belong to it. */
+  readonly sessions: TlsSessionCache
 }
 
 /**
@@ -173,7 +177,7 @@ function openConnection(
   }
 }
 
-function readTarget(settings: ConnectorSettings, call: ConnectorOptions): Target | InvalidArgumentError {
+function readTarget(settings: ConnectorSettings, call: ConnectorOptions): Target | Error {
   const own: ConnectorOptions = Object.assign(Object.create(null), call)
   const secure = own.protocol === 'https:'
   if (own.httpSocket && !secure) throw new InvalidArgumentError('httpSocket is only for https')
@@ -183,6 +187,8 @@ function readTarget(settings: ConnectorSettings, call: ConnectorOptions): Target
   const servername = asciiHost(wantedName || (secure ? serverNameOf(own.host || given) : ''))
   if (hostname === null) return new InvalidArgumentError('invalid hostname')
   if (servername === null) return new InvalidArgumentError('invalid servername')
+  const material = secure ? settings.material.ask() : null
+  if (material instanceof Error) return material
   return {
     secure,
     hostname,
@@ -190,6 +196,8 @@ function readTarget(settings: ConnectorSettings, call: ConnectorOptions): Target
     servername: servername || null,
     localAddress: own.localAddress ?? settings.localAddress,
     httpSocket: own.httpSocket ?? null,
+    material,
+    sessions: settings.material.sessions,
   }
 }
 
@@ -274,20 +282,33 @@ function openPlainSocket(settings: ConnectorSettings, target: Target, options: S
 }
 
 function openSecureSocket(settings: ConnectorSettings, target: Target, options: SocketOptions): TLSSocket {
-  const { hostname, port, servername, httpSocket } = target
+  const { hostname, port, servername, httpSocket, sessions } = target
   const key = sessionKey(servername, hostname, port)
+  Object.assign(options, target.material)
   options['socket'] = httpSocket ?? undefined
   options['servername'] = servername
   options['ALPNProtocols'] = settings.alpn ?? undefined
-  options['session'] = settings.session ?? settings.sessions.get(key)
+  options['session'] = settings.session ?? sessions.get(key)
   const check = new IdentityCheck(settings.checkServerIdentity)
   options['checkServerIdentity'] = check.run
   if (settings.pskCallback !== null) {
     options['pskCallback'] = containedPsk(settings.pskCallback, (error) => socket.destroy(error))
   }
   const socket: TLSSocket = loadTls().connect(options as unknown as ConnectionOptions)
-  keepSessions(socket, settings.sessions, key, check)
+  keepSessions(socket, sessions, key, check)
+  if (settings.keylog !== null) logSecrets(socket, settings.keylog)
   return socket
+}
+
+/** For debuggers of packets. Only the owner of the process may read the file; one that cannot be written fails the connection. */
+function logSecrets(socket: TLSSocket, file: string): void {
+  socket.on('keylog', (line) => {
+    try {
+      loadFs().appendFileSync(file, line, { mode: 0o600 })
+    } catch (error) {
+      socket.destroy(error as Error)
+    }
+  })
 }
 
 /** The types under the names that programs written for undici use. */

@@ -96,6 +96,10 @@ export class ProxyAgent extends LifecycleDispatcher {
     return super.dispatch(headers === options.headers ? options : { ...options, headers }, handler)
   }
 
+  override retire(): void {
+    for (const route of this.#routes.values()) route.retire()
+  }
+
   protected override accept(options: AgentDispatchOptions, handler: DispatchHandler): boolean {
     const { origin } = options
     if (!origin || (typeof origin !== 'string' && !(origin instanceof URL))) {

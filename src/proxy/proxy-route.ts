@@ -6,7 +6,7 @@
 import { asciiHost } from '../base/address/server-name.ts'
 import { Agent, type AgentDispatchOptions } from '../dispatcher/agent.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
-import { closeAll, destroyAll } from '../dispatcher/end-all.ts'
+import { closeAll, destroyAll, retireAll } from '../dispatcher/end-all.ts'
 import { takesNoMore } from '../dispatcher/lifecycle.ts'
 import { type PoolStats, statsOf } from '../dispatcher/stats.ts'
 import { portOf } from '../guard/place.ts'
@@ -75,6 +75,11 @@ export class ProxyRoute {
       const stats = statsOf(dispatcher) as Partial<PoolStats> | null
       for (const name of Object.keys(sum) as (keyof PoolStats)[]) sum[name] += Number(stats?.[name] ?? 0)
     }
+  }
+
+  /** A tunnel ends with the connection that it carries. */
+  retire(): void {
+    retireAll([...this.#targetSide, ...this.#made('tunnelling')])
   }
 
   /** Requests first, then what tunnels run over. */

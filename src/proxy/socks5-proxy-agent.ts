@@ -52,6 +52,10 @@ export class Socks5ProxyAgent extends LifecycleDispatcher {
     return super.dispatch(optionsFor(withoutPollution(given), handler), handler)
   }
 
+  override retire(): void {
+    this.#agent.retire()
+  }
+
   protected override accept(options: AgentDispatchOptions, handler: DispatchHandler): boolean {
     return this.#agent.dispatch(options, handler)
   }

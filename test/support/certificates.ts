@@ -16,3 +16,20 @@ export const other: { key: string; cert: string } = { key: read('other-key'), ce
 
 /** A client's. */
 export const clientIdentity: { key: string; cert: string } = { key: read('client-key'), cert: read('client') }
+
+/** An authority, and one certificate of it for both a client and localhost. */
+export interface Generation {
+  readonly ca: string
+  readonly cert: string
+  readonly key: string
+}
+
+/** Authorities that replace each other: none trusts another. */
+export const generations: readonly Generation[] = [1, 2, 3].map((number) => {
+  const [ca, cert, key] = read(`generation-${number}`).split(/(?<=-----END [A-Z ]+-----\n)/) as [
+    string,
+    string,
+    string,
+  ]
+  return { ca, cert, key }
+})

@@ -225,8 +225,10 @@ export class Http1Connection
     this.#transport.setReferenced(true)
   }
 
-  /** What it carries ends soon, and the next request is offered again then. */
-  retire(): void {}
+  retire(reason: EndReason): void {
+    if (this.#pipeline.size === 0) this.destroy(reason)
+    else this.#mayFollow = false
+  }
 
   onRequestAborted(_request: Request, reason: EndReason): void {
     this.destroy(reason)

@@ -199,6 +199,10 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
   }
 
   retire(reason: EndReason): void {
+    if (this.running === 0) {
+      this.destroy(reason)
+      return
+    }
     this.#drain(reason)
     this.#reportState()
   }

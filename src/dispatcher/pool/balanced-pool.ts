@@ -160,6 +160,10 @@ export class BalancedPool extends LifecycleDispatcher {
     return null
   }
 
+  override retire(): void {
+    this.#scheduler.retireConnections()
+  }
+
   protected override accept(options: DispatchOptions, handler: DispatchHandler): boolean {
     if (!this.#turns.line.some(({ isOpen }) => isOpen)) throw new BalancedPoolMissingUpstreamError()
     return this.#scheduler.accept(options, handler)

@@ -79,6 +79,10 @@ export abstract class PoolBase extends LifecycleDispatcher {
     return this.#origin
   }
 
+  override retire(): void {
+    this.#scheduler.retireConnections()
+  }
+
   protected override accept(options: DispatchOptions, handler: DispatchHandler): boolean {
     return this.#scheduler.accept(options, handler)
   }

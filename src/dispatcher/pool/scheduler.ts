@@ -21,7 +21,7 @@ import type { Request } from '../../request/request.ts'
 import { ownSession } from '../client.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 import { DrainGate } from '../drain-gate.ts'
-import { closeAll, destroyAll } from '../end-all.ts'
+import { closeAll, destroyAll, retireAll } from '../end-all.ts'
 import { emitSafely } from '../events.ts'
 import { RunLoop } from '../run-loop.ts'
 import { CAPACITY_KNOWN } from '../session/client-events.ts'
@@ -231,6 +231,14 @@ export class PoolScheduler extends RunLoop implements WorkHost, MemberHost {
       this.#draining.delete(member)
       this.settleDown()
     })
+  }
+
+  /** The members stay, and connect anew. */
+  retireConnections(): void {
+    for (const { session, dispatcher } of [...this.#members]) {
+      if (session === null) retireAll([dispatcher])
+      else session.retireConnection()
+    }
   }
 
   protected override dispatchQueued(): void {

@@ -59,6 +59,8 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     if (this.#state.at === 'idle') this.run()
   }
   #connectRetries = 0
+  /** It was begun before `retireConnection` was called. */
+  #retired: Connecting | null = null
   readonly #gate = new DrainGate()
   /** It is known how many requests the connection takes at a time. */
   isLimitKnown = false
@@ -178,6 +180,13 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     this.run()
   }
 
+  /** The connection finishes what runs on it; so does one that is on its way, with what waits for it. */
+  retireConnection(): void {
+    const state = this.#state
+    if (state.at === 'connecting') this.#retired = state.attempt
+    else if (state.at === 'open') state.connection.retire(informational('finished', 'retired'))
+  }
+
   terminate(reason: EndReason, done: () => void): void {
     const state = this.#state
     this.#ended = reason
@@ -279,8 +288,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
       if (this.#context.origin.protocol === 'https:' && !state.name.suits(request.servername)) {
         if (connection.running > 0 && this.#draining.size >= MAX_OTHER_NAMES) return
         const reason = informational('server-name', 'servername changed')
-        if (connection.running > 0) connection.retire(reason)
-        else connection.destroy(reason)
+        connection.retire(reason)
         return
       }
       if (!this.#offer(connection, request)) return
@@ -354,6 +362,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     attempt.publishConnected(connection.multiplexes ? 'h2' : 'h1', socket)
     this.#owner.onConnected()
     this.run()
+    if (this.#retired === attempt) this.retireConnection()
   }
 
   onConnectError(attempt: Connecting, error: Error): void {
@@ -361,7 +370,9 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     attempt.publishError(error)
     const { servername } = attempt
     const reason = { kind: connectEnd(error), error, isCallers: this.#context.isForeign, servername }
-    if (reason.kind === 'try-again' && this.#connectRetries < MAX_CONNECT_RETRIES) {
+    // What it was begun with may not hold any more.
+    const triesAgain = reason.kind === 'try-again' || this.#retired === attempt
+    if (triesAgain && this.#connectRetries < MAX_CONNECT_RETRIES) {
       this.#connectRetries++
     } else {
       this.#connectRetries = 0

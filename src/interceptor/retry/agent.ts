@@ -3,7 +3,7 @@ import { inCall } from '../../base/error/public-call.ts'
 import { defineKind } from '../../base/object/kind.ts'
 import type { Dispatch, OwnOrigin } from '../../dispatcher/compose.ts'
 import type { Dispatcher } from '../../dispatcher/dispatcher.ts'
-import { closeAll, destroyAll } from '../../dispatcher/end-all.ts'
+import { closeAll, destroyAll, retireAll } from '../../dispatcher/end-all.ts'
 import { LifecycleDispatcher, takesNoMore } from '../../dispatcher/lifecycle.ts'
 import { reemit } from '../../dispatcher/reemit.ts'
 import { InvalidArgumentError } from '../../errors.ts'
@@ -47,6 +47,10 @@ export class RetryAgent extends LifecycleDispatcher {
   override composedOrigin(): OwnOrigin {
     const { composedOrigin } = this.#dispatcher as Partial<Dispatcher>
     return typeof composedOrigin === 'function' ? composedOrigin.call(this.#dispatcher) : undefined
+  }
+
+  override retire(): void {
+    retireAll([this.#dispatcher])
   }
 
   protected override accept(opts: DispatchOptions, handler: DispatchHandler): boolean {
