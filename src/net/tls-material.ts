@@ -7,7 +7,6 @@ import { asError } from '../base/error/as-error.ts'
 import { ignoreRejection } from '../base/loop/stray-promise.ts'
 import { isThenable } from '../base/loop/thenable.ts'
 import { InvalidArgumentError } from '../errors.ts'
-import type { SocketOptions } from './connector-options.ts'
 import { TlsSessionCache } from './tls-session-cache.ts'
 
 /** One of these, or a list. */
@@ -24,7 +23,7 @@ export class TlsMaterial {
   /** Of what was asked for last. */
   sessions: TlsSessionCache
 
-  constructor(options: SocketOptions, maxSessions: number) {
+  constructor(options: Record<string, unknown>, maxSessions: number) {
     this.#maxSessions = maxSessions
     this.#sources = NAMES.flatMap((name) => {
       const ask = options[name]
@@ -34,7 +33,7 @@ export class TlsMaterial {
   }
 
   /** For one connection: what replaces the functions in its options, or the error of its connect. */
-  ask(): SocketOptions | null | Error {
+  ask(): Record<string, unknown> | null | Error {
     if (this.#sources.length === 0) return null
     const values: Material[] = []
     for (const [name, source] of this.#sources) {

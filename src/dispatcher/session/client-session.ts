@@ -59,8 +59,6 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     if (this.#state.at === 'idle') this.run()
   }
   #connectRetries = 0
-  /** It was begun before `retireConnection` was called. */
-  #retired: Connecting | null = null
   readonly #gate = new DrainGate()
   /** It is known how many requests the connection takes at a time. */
   isLimitKnown = false
@@ -183,7 +181,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   /** The connection finishes what runs on it; so does one that is on its way, with what waits for it. */
   retireConnection(): void {
     const state = this.#state
-    if (state.at === 'connecting') this.#retired = state.attempt
+    if (state.at === 'connecting') state.attempt.isRetired = true
     else if (state.at === 'open') state.connection.retire(informational('finished', 'retired'))
   }
 
@@ -362,7 +360,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     attempt.publishConnected(connection.multiplexes ? 'h2' : 'h1', socket)
     this.#owner.onConnected()
     this.run()
-    if (this.#retired === attempt) this.retireConnection()
+    if (attempt.isRetired) this.retireConnection()
   }
 
   onConnectError(attempt: Connecting, error: Error): void {
@@ -371,8 +369,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     const { servername } = attempt
     const reason = { kind: connectEnd(error), error, isCallers: this.#context.isForeign, servername }
     // What it was begun with may not hold any more.
-    const triesAgain = reason.kind === 'try-again' || this.#retired === attempt
-    if (triesAgain && this.#connectRetries < MAX_CONNECT_RETRIES) {
+    if ((attempt.isRetired || reason.kind === 'try-again') && this.#connectRetries < MAX_CONNECT_RETRIES) {
       this.#connectRetries++
     } else {
       this.#connectRetries = 0

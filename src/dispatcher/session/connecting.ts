@@ -34,6 +34,8 @@ export interface ConnectingOwner {
 export class Connecting {
   /** As the request asked for it. */
   readonly servername: string | null
+  /** Its connection is to serve only what waits for it. */
+  isRetired = false
   readonly #context: OriginContext
   readonly #owner: ConnectingOwner
   readonly #target: ReturnType<typeof connectTarget>
