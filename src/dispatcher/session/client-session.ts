@@ -286,7 +286,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
       if (this.#context.origin.protocol === 'https:' && !state.name.suits(request.servername)) {
         if (connection.running > 0 && this.#draining.size >= MAX_OTHER_NAMES) return
         const reason = informational('server-name', 'servername changed')
-        connection.retire(reason)
+        if (connection.multiplexes || connection.running === 0) connection.retire(reason)
         return
       }
       if (!this.#offer(connection, request)) return
