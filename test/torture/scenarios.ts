@@ -509,9 +509,9 @@ const PLAIN: readonly Scenario[] = [
     name: 'expect-continue, and GOAWAY or REFUSED_STREAM while it is held',
     protocols: ['h2'],
     act: (stage) => {
-      const options = { method: 'PUT', idempotent: true, expectContinue: true }
+      const options = { method: 'GET', expectContinue: true }
       stage.dispatch({ ...options, path: '/goaway', body: 'held' }, { body: '/goaway' })
-      stage.dispatch({ ...options, method: 'GET', path: '/goaway-error', body: slowSource() })
+      stage.dispatch({ ...options, path: '/goaway-error', body: slowSource() })
       stage.dispatch({ ...options, path: '/refuse-once', body: slowSource() }, { body: '/refuse-once' })
     },
   },
