@@ -47,6 +47,13 @@ function answer(request, response) {
     case 'request':
       json({ method: request.method, path: request.url, headers: request.headers })
       return
+    case 'items': {
+      // Three pages of two.
+      const page = Number(url.searchParams.get('page') ?? 1)
+      if (page < 3) response.setHeader('link', `</items?page=${page + 1}>; rel="next"`)
+      json([2 * page - 1, 2 * page])
+      return
+    }
     case 'who':
       json({ client: request.socket.getPeerCertificate?.()?.subject?.CN ?? null })
       return

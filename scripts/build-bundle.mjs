@@ -65,6 +65,7 @@ const PARTS = [
   'proxy',
   'websocket',
   'event-source',
+  'http',
 ]
 
 const DEFAULT = `Object.defineProperty(module.exports, 'default', {

@@ -127,6 +127,17 @@ const RULES = [
     may: [...ON_DISPATCH, 'global/', 'fetch/', 'web/', 'protocol/event-stream/'],
   },
   {
+    files: /^http\//,
+    may: [
+      ...ON_DISPATCH,
+      'interceptor/',
+      'cache/',
+      'global/global-dispatcher.ts',
+      'api/api-handler.ts',
+      'body/',
+    ],
+  },
+  {
     files: /^fetch\//,
     may: [
       'content-coding/',

@@ -15,7 +15,7 @@ export const NAMESPACES = {
 }
 
 /** Exports that are plain objects. */
-export const OBJECTS = ['mockWire']
+export const OBJECTS = ['mockWire', 'http']
 
 /** Those that only list what others export. */
 const LISTS = [NAMESPACES.cacheStores, NAMESPACES.interceptors]
@@ -89,6 +89,7 @@ export function chunksOf(graph) {
     mock: importsOf('src/surface-mock.ts'),
     websocket: importsOf('src/surface-websocket.ts'),
     'event-source': importsOf('src/surface-event-source.ts'),
+    http: importsOf('src/surface-http.ts'),
   }
   const usual = [...importsOf('src/surface-core.ts', 'src/surface-fetch.ts'), 'src/cookies/api.ts', INSTALL]
   const main = reach(graph, usual, new Set(Object.values(late).flat()))
@@ -103,8 +104,12 @@ export function chunksOf(graph) {
   return Object.entries(chunks).map(([name, modules]) => ({ name, modules, isLate: name !== 'main' }))
 }
 
-/** Of a module that these chunks need. HTTP/2 is late, but not rare: nothing that others need comes with it. */
+/**
+ * Of a module that these chunks need. HTTP/2 is late, but not rare: nothing that others need comes with it. `http` is made
+ * of others, and leaves them where they are.
+ */
 function chunkFor(module, users) {
+  if (users.length > 1 && users.at(-1) === 'http') return chunkFor(module, users.slice(0, -1))
   if (users.length === 1 || users[0] === 'jar') return users[0]
   if (users[0] !== 'http2') return 'shared'
   return /\/(http2|hpack)\//.test(module) ? 'http2' : 'main'
@@ -121,7 +126,7 @@ export function fineChunksOf(graph) {
   const pools = importsOf('core').filter((module) =>
     /(balanced-pool|round-robin-pool|h2c-client)\.ts$/.test(module),
   )
-  const parts = ['core', 'fetch', 'mock', 'proxy', 'websocket', 'event-source'].map(importsOf)
+  const parts = ['core', 'fetch', 'mock', 'proxy', 'websocket', 'event-source', 'http'].map(importsOf)
   const separate = new Set([...alone, ...pools])
   const entries = [
     ...alone.map((module) => [module]),

@@ -24,6 +24,7 @@ describe('the entries of the package', () => {
       './cookies',
       './event-source',
       './fetch',
+      './http',
       './interceptors',
       './mock',
       './proxy',

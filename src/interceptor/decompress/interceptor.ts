@@ -30,6 +30,10 @@ export function decompress(options?: DecompressOptions | null): Interceptor {
 /** Asks for all codings. A range is of the coded form, which the caller would not expect. */
 function accepting(opts: DispatchOptions): DispatchOptions {
   if (hasHeader(opts.headers, 'accept-encoding') || hasHeader(opts.headers, 'range')) return opts
-  const codings = isDecodable('zstd') ? 'gzip, deflate, br, zstd' : 'gzip, deflate, br'
-  return { ...opts, headers: withHeaders(opts.headers, { 'accept-encoding': codings }) }
+  return { ...opts, headers: withHeaders(opts.headers, { 'accept-encoding': acceptedCodings() }) }
+}
+
+/** What can be decoded, as the value of `accept-encoding`. */
+export function acceptedCodings(): string {
+  return isDecodable('zstd') ? 'gzip, deflate, br, zstd' : 'gzip, deflate, br'
 }

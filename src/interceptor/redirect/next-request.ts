@@ -82,6 +82,11 @@ export function nextRequest(
   return next
 }
 
+/** In lower case. */
+export function isHarmlessField(name: string): boolean {
+  return HARMLESS.test(name)
+}
+
 function isStripped(name: string, stripped: ReadonlySet<string> | '*' | null): boolean {
-  return stripped === '*' ? !HARMLESS.test(name) : stripped?.has(name) === true
+  return stripped === '*' ? !isHarmlessField(name) : stripped?.has(name) === true
 }

@@ -1,0 +1,440 @@
+/**
+ * One call from its start to its end: hooks, dispatch, and the response for whoever asks for it. A whole body
+ * is collected straight from the dispatcher; a response whose body is read later gets a stream.
+ *
+ * Long because nearly all of its methods change one state: who has asked, and what has come.
+ */
+
+import { ApiHandler } from '../api/api-handler.ts'
+import { AbortLink } from '../base/abort/abort-link.ts'
+import { BodyBytes } from '../base/bytes/body-bytes.ts'
+import { ownBytes } from '../base/bytes/own-bytes.ts'
+import { ignoreError } from '../base/error/ignore-error.ts'
+import { Deadline } from '../base/loop/deadline.ts'
+import { isThenable } from '../base/loop/thenable.ts'
+import { announcedLength } from '../body/collect.ts'
+import type { BodySource } from '../body/incoming.ts'
+import { BodyReadable } from '../body/readable.ts'
+import type { Interceptor } from '../dispatcher/compose.ts'
+import { RequestAbortedError } from '../errors.ts'
+import { bodyValue } from '../interceptor/response-error/body-text.ts'
+import type { HeaderObject } from '../protocol/header-block.ts'
+import { KeptResponse } from '../relay/kept-response.ts'
+import { requestedUrls } from '../relay/response-facts.ts'
+import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
+import type { Dispatching } from '../request/dispatching.ts'
+import type { OwnOrigin } from '../request/logical-origin.ts'
+import { type Arrived, divert, neededFor, type OuterLayers } from './diversion.ts'
+import { type Answered, statusError, timeoutError } from './failure.ts'
+import type { Fields } from './headers.ts'
+import type { HttpProgress, HttpRequest } from './options.ts'
+import { HttpResponse, jsonOf } from './response.ts'
+import type { CallSettings } from './settings.ts'
+import type { StandardSchema } from './standard-schema.ts'
+
+export type Progress = (progress: HttpProgress) => void
+
+/** What is dispatched, and what the call needs beside it. */
+export interface CallRequest extends DispatchOptions {
+  readonly origin: string
+  headers: Fields
+  signal: AbortSignal | null
+}
+
+export interface CallPlan {
+  readonly opts: CallRequest
+  readonly settings: CallSettings
+  readonly uploadLength: number | null
+  readonly onUpload: Progress | null
+  readonly onDownload: Progress | null
+  readonly dispatcher: Dispatching
+  /** The only origin that it sends to, if there is one. */
+  readonly own: OwnOrigin
+  readonly outer: OuterLayers
+  /** The call is over, one way or the other. */
+  readonly onOver: () => void
+}
+
+/** What a caller can get of a whole body. */
+export type Form = 'json' | 'text' | 'bytes'
+
+type Settle = { resolve(value: unknown): void; reject(error: unknown): void }
+
+/** Who gets the response. */
+type Consumer =
+  /** Nobody has asked so far; what there is to say is kept. */
+  | { readonly kind: 'none' }
+  | (Settle & { readonly kind: 'body'; readonly form: Form; readonly schema: StandardSchema | undefined })
+  | (Settle & { readonly kind: 'response' })
+  | { readonly kind: 'served' }
+
+const NOBODY: Consumer = { kind: 'none' }
+/** It has the response: what answers it would keep that alive. */
+const SERVED: Consumer = { kind: 'served' }
+
+/** Bytes of an unread body that are held before the connection is paused. */
+const HIGH_WATER_MARK = 65_536
+
+/** So much of the body of an error is kept. */
+const ERROR_BODY = 1_048_576
+
+export class CallRun extends ApiHandler implements BodySource {
+  readonly #plan: CallPlan
+  readonly #startedAt = performance.now()
+  #consumer: Consumer = NOBODY
+  /** What the consumer gets, if there was none yet. */
+  #kept: { readonly response: HttpResponse } | { readonly error: unknown } | null = null
+  #answered: Answered | null = null
+  /** Of a body that is collected. */
+  #bytes: BodyBytes | null = null
+  /** Of one that is read later. */
+  #body: BodyReadable | null = null
+  /** Of a response that is an error. */
+  #error: KeptResponse | null = null
+  /** Hooks that the response waits for. */
+  #gate: Promise<void> | null = null
+  #limit: Deadline | null = null
+  /** What gets the dispatcher's calls, once the response has turned out to need other layers. */
+  #rest: DispatchHandler | null = null
+  #attempts = 0
+  #uploaded = 0
+  #downloaded = 0
+
+  constructor(plan: CallPlan) {
+    super(plan.opts, null)
+    this.#plan = plan
+  }
+
+  get isAsked(): boolean {
+    return this.#consumer !== NOBODY
+  }
+
+  /** Whether the whole body can be collected without a stream: nobody has asked for it, and none was made. */
+  get canCollect(): boolean {
+    return !this.isAsked && this.#body === null
+  }
+
+  /** The whole body in this form. */
+  collect(form: Form, schema?: StandardSchema): Promise<unknown> {
+    return new Promise((resolve, reject) => this.#serve({ kind: 'body', form, schema, resolve, reject }))
+  }
+
+  /** The response, as soon as its head has come. */
+  respond(): Promise<HttpResponse> {
+    if (this.isAsked) return Promise.reject(new TypeError('The body of this call was read already'))
+    return new Promise((resolve, reject) =>
+      this.#serve({ kind: 'response', resolve: resolve as (value: unknown) => void, reject }),
+    )
+  }
+
+  #serve(consumer: Consumer & Settle): void {
+    this.#consumer = consumer
+    const kept = this.#kept
+    this.#kept = null
+    if (kept === null) return
+    if ('error' in kept) consumer.reject(kept.error)
+    else {
+      this.#consumer = SERVED
+      consumer.resolve(kept.response)
+    }
+  }
+
+  begin(): void {
+    const { total, hooks } = this.#plan.settings
+    if (total > 0) {
+      this.#limit = new Deadline({ onDeadline: () => this.#onLimit(), onBroken: (error) => this.fail(error) })
+      this.#limit.arm(total)
+    }
+    if (hooks.beforeRequest.length === 0) this.#send()
+    else void this.#prepare()
+  }
+
+  #send(): void {
+    if (!this.failed) this.start(this.#plan.dispatcher, this.#plan.opts)
+  }
+
+  async #prepare(): Promise<void> {
+    const { opts, settings } = this.#plan
+    const link = opts.signal === null ? null : AbortLink.to(opts.signal, this)
+    try {
+      opts.headers = { ...opts.headers }
+      const request = this.#shownRequest()
+      for (const hook of settings.hooks.beforeRequest) {
+        if (this.failed) return
+        await hook(request)
+      }
+      const { origin, pathname, search } = request.url
+      if (origin !== opts.origin)
+        throw new RequestAbortedError('a hook must not change the origin of a request')
+      opts.path = pathname + search
+    } catch (error) {
+      this.fail(error)
+    } finally {
+      link?.end()
+    }
+    this.#send()
+  }
+
+  /** The headers are those that are sent. */
+  #shownRequest(): HttpRequest {
+    const { method, origin, path, headers, body } = this.#plan.opts
+    return { method, url: new URL(origin + path), headers, body }
+  }
+
+  get #url(): string {
+    const { opts } = this.#plan
+    return requestedUrls(this.context).at(-1)?.href ?? opts.origin + opts.path
+  }
+
+  #onLimit(): void {
+    const { opts, settings } = this.#plan
+    const doing =
+      this.#answered !== null
+        ? 'while receiving the body'
+        : this.#attempts > 0
+          ? 'without a response'
+          : 'not sent'
+    this.fail(timeoutError(opts.method, this.#url, settings.total, this.#attempts, doing))
+  }
+
+  // The dispatcher's calls.
+
+  override onRequestStart(controller: DispatchController, context: unknown): void {
+    this.#attempts++
+    this.#uploaded = 0
+    super.onRequestStart(controller, context)
+  }
+
+  get onBodySent(): NonNullable<DispatchHandler['onBodySent']> {
+    // Undefined means absent here, which the type of an optional method does not let a getter say.
+    return (this.#plan.onUpload === null ? undefined : this.#onBodySent) as never
+  }
+
+  #onBodySent(chunk: string | Uint8Array): void {
+    this.#uploaded += typeof chunk === 'string' ? Buffer.byteLength(chunk) : chunk.byteLength
+    this.#report(this.#plan.onUpload!, { transferred: this.#uploaded, total: this.#plan.uploadLength })
+  }
+
+  override onResponseStart(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    statusText: string,
+  ): void {
+    if (this.#rest !== null) {
+      this.#rest.onResponseStart?.(controller, statusCode, headers, statusText)
+      return
+    }
+    const layers = this.failed || statusCode < 200 ? null : neededFor(statusCode, headers, this.#plan.outer)
+    if (layers === null) super.onResponseStart(controller, statusCode, headers, statusText)
+    else
+      this.#divert(layers, { controller, context: this.context, head: { statusCode, headers, statusText } })
+  }
+
+  /** From here on, the dispatcher's calls go to the layers, and those of the layers come here. */
+  #divert(layers: readonly Interceptor[], arrived: Arrived): void {
+    const { opts, settings, own, dispatcher, onUpload } = this.#plan
+    const handler: DispatchHandler = {
+      onRequestStart: (controller, context) => this.onRequestStart(controller, context),
+      onResponseStart: (controller, statusCode, headers, statusText = '') =>
+        super.onResponseStart(controller, statusCode, headers, statusText),
+      onResponseData: (controller, chunk) => this.#receive(controller, chunk),
+      onResponseEnd: (controller, trailers) => super.onResponseEnd(controller, trailers),
+      onRequestUpgrade: (...values) => super.onRequestUpgrade(...values),
+      onResponseError: (controller, error) => super.onResponseError(controller, error),
+      ...(onUpload === null ? null : { onBodySent: (chunk) => this.#onBodySent(chunk) }),
+    }
+    this.#attempts--
+    const sent = { ...opts, maxRedirections: settings.redirect.maxRedirections ?? 0 }
+    this.#rest = divert(layers, own, dispatcher, sent, handler, arrived)
+  }
+
+  protected override onFinalHead(statusCode: number, headers: HeaderObject, statusText: string): void {
+    const { opts, settings } = this.#plan
+    const answered = {
+      method: opts.method,
+      url: this.#url,
+      statusCode,
+      statusText: statusText ?? '',
+      headers,
+    }
+    this.#answered = answered
+    this.hasResponse = true
+    if (settings.hooks.afterResponse.length > 0) {
+      this.#gate = this.#showHead(answered)
+      this.#gate.catch(ignoreError)
+    }
+    if (settings.throwOnError && (statusCode < 200 || statusCode > 299)) {
+      const head = { statusCode, headers, statusText }
+      this.#error = new KeptResponse(head, ERROR_BODY, () => this.#failWithStatus(true))
+    } else if (this.#consumer.kind !== 'body') this.#openBody(answered)
+  }
+
+  #openBody(answered: Answered): void {
+    const { headers, method } = answered
+    this.#body = new BodyReadable(this, headers, HIGH_WATER_MARK, method === 'HEAD')
+    const response = new HttpResponse(answered, this.#body, this.controller!.timings ?? null, giverUpOf(this))
+    const answer = (): void => {
+      const consumer = this.#consumer
+      if (consumer.kind === 'none') this.#kept = { response }
+      if (consumer.kind !== 'response') return
+      this.#consumer = SERVED
+      consumer.resolve(response)
+    }
+    if (this.#gate === null) answer()
+    else void this.#gate.then(answer, ignoreError)
+  }
+
+  /** What a hook throws is what the call fails with. */
+  async #showHead({ statusCode, headers, url }: Answered): Promise<void> {
+    const duration = performance.now() - this.#startedAt
+    try {
+      for (const hook of this.#plan.settings.hooks.afterResponse) {
+        await hook({ statusCode, headers, url, duration }, this.#shownRequest())
+      }
+    } catch (error) {
+      this.fail(error)
+      throw error
+    }
+  }
+
+  onResponseData(controller: DispatchController, chunk: Buffer): void {
+    if (this.#rest === null) this.#receive(controller, chunk)
+    else this.#rest.onResponseData?.(controller, chunk)
+  }
+
+  #receive(controller: DispatchController, chunk: Buffer): void {
+    if (this.failed) return
+    this.controller = controller
+    this.#count(chunk.length)
+    if (this.#error !== null) this.#error.take(chunk)
+    else if (this.#body !== null) this.#body.receive(chunk)
+    else if (this.#bytes === null) this.#bytes = BodyBytes.of(chunk)
+    else this.#bytes.add(chunk)
+  }
+
+  onResponseBytes(controller: DispatchController, memory: Buffer, start: number, end: number): void {
+    if (this.#rest !== null || this.#error !== null) {
+      this.onResponseData(controller, ownBytes(memory, start, end))
+      return
+    }
+    if (this.failed) return
+    this.controller = controller
+    this.#count(end - start)
+    if (this.#body !== null) this.#body.receiveLent(memory, start, end)
+    else if (this.#bytes === null) this.#bytes = BodyBytes.begin(memory, start, end, this.#announced ?? 0)
+    else this.#bytes.addLent(memory, start, end)
+  }
+
+  override onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
+    if (this.#rest === null) super.onResponseEnd(controller, trailers)
+    else this.#rest.onResponseEnd?.(controller, trailers)
+  }
+
+  override onResponseError(controller: DispatchController | null | undefined, error: Error): void {
+    if (this.#rest === null) super.onResponseError(controller, error)
+    else this.#rest.onResponseError?.(controller, error)
+  }
+
+  get #announced(): number | null {
+    const { headers, method } = this.#answered!
+    return announcedLength(headers, method === 'HEAD')
+  }
+
+  #count(length: number): void {
+    const { onDownload } = this.#plan
+    if (onDownload === null) return
+    this.#downloaded += length
+    this.#report(onDownload, { transferred: this.#downloaded, total: this.#announced })
+  }
+
+  /** What an async function rejects with counts as thrown. */
+  #report(onProgress: Progress, progress: HttpProgress): void {
+    const answer: unknown = onProgress(progress)
+    if (isThenable(answer)) answer.then(undefined, (error: unknown) => this.fail(error))
+  }
+
+  protected override onFinalEnd(): void {
+    this.controller = null
+    this.#body?.complete()
+    if (this.#gate === null) this.#complete()
+    else void this.#gate.then(() => this.#complete(), ignoreError)
+  }
+
+  /** All has come, and the hooks have seen the head. */
+  #complete(): void {
+    if (this.failed) return
+    if (this.#error !== null) {
+      this.#failWithStatus(false)
+      return
+    }
+    this.release()
+    this.#end()
+    if (this.#consumer.kind === 'body' && this.#body === null) this.#convert(this.#consumer)
+  }
+
+  #convert({ form, schema, resolve, reject }: Consumer & { readonly kind: 'body' }): void {
+    const bytes = this.#bytes ?? BodyBytes.none()
+    this.#bytes = null
+    try {
+      const value =
+        form === 'bytes'
+          ? bytes.own()
+          : form === 'text'
+            ? bytes.text()
+            : jsonOf(bytes.text(), this.#answered!, schema)
+      bytes.release()
+      resolve(value)
+    } catch (error) {
+      reject(error)
+    }
+  }
+
+  /** `isCutOff`: too much has come, or it comes too slowly. The error has what there is. */
+  #failWithStatus(isCutOff: boolean): void {
+    const kept = this.#error!
+    const bodyTruncated = isCutOff || kept.isTruncated
+    const body = bodyValue(kept.end(), kept.head.headers, bodyTruncated)
+    this.fail(statusError(this.#answered!, { body, bodyTruncated }))
+  }
+
+  protected override onFailure(error: unknown): void {
+    this.#end()
+    if (this.#error !== null) this.#error.end()
+    if (this.#body !== null) this.#body.fail(error)
+    this.#reject(error)
+  }
+
+  /** Has no effect on a promise that is resolved. */
+  #reject(error: unknown): void {
+    if (this.#consumer.kind === 'none') this.#kept = { error }
+    else if (this.#consumer.kind !== 'served') this.#consumer.reject(error)
+  }
+
+  #end(): void {
+    this.#limit?.dispose()
+    this.#plan.onOver()
+  }
+
+  // The body's calls.
+
+  cancel(reason: unknown): void {
+    if (!this.isComplete) this.fail(reason)
+  }
+
+  spent(): void {
+    this.#body = null
+  }
+
+  /** Nobody will ever read it. */
+  abandon(): void {
+    if (!this.isComplete && !this.failed)
+      this.fail(new RequestAbortedError('Request aborted: nobody has its response'))
+  }
+}
+
+/** Outside of the class, so that the function does not hold the response. */
+function giverUpOf(run: CallRun): () => void {
+  return () => run.abandon()
+}
