@@ -7,9 +7,6 @@ import { compileTests } from './compile-tests.mjs'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Milliseconds for one test file, so that one that hangs is reported by name, even on a starved machine. */
-const PATIENCE = 600_000
-
 /** Finds the files itself: `node --test` learned globs only after Node 20. With words: the paths with one of them. */
 export function testFiles(words) {
   const files = readdirSync(join(root, 'test'), { recursive: true, withFileTypes: true })
@@ -33,7 +30,6 @@ export async function nodeTests(files, kind) {
   const flags = [
     `--require=${join(root, 'scripts/without-test-hooks.cjs')}`,
     '--test',
-    `--test-timeout=${PATIENCE}`,
     // By default the runner keeps one core for itself, which is half of two.
     `--test-concurrency=${availableParallelism()}`,
     '--test-reporter=./scripts/test-reporter.mjs',

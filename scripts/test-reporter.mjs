@@ -1,8 +1,9 @@
 // The runner's `spec` reporter for compiled tests: places in scripts of build/ become places in the TypeScript files.
 // Done here and not by `--enable-source-maps`: test processes make thousands of errors, and only a few are displayed.
+// A test that is skipped without a reason fails the run: nobody could tell later whether it still has one.
 import { readFileSync } from 'node:fs'
 import { SourceMap } from 'node:module'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { Readable } from 'node:stream'
 import { spec as Spec } from 'node:test/reporters'
 import { fileURLToPath } from 'node:url'
@@ -32,5 +33,19 @@ function original(place, script, line, column) {
 }
 
 export default async function* report(events) {
-  for await (const text of Readable.from(events).pipe(new Spec())) yield String(text).replace(PLACE, original)
+  const silent = []
+  const all = Readable.from(watched(events, silent)).pipe(new Spec())
+  for await (const text of all) yield String(text).replace(PLACE, original)
+  if (silent.length === 0) return
+  yield `✖ skipped without a reason:\n${silent.map((name) => `  ${name}\n`).join('')}`
+  process.exitCode = 1
+}
+
+async function* watched(events, silent) {
+  for await (const event of events) {
+    const { name, skip, file = '' } = event.data
+    if (event.type === 'test:pass' && (skip === true || skip === ''))
+      silent.push(`${name} (${relative(root, file)})`)
+    yield event
+  }
 }

@@ -3,6 +3,7 @@
 // told of its own tests only, from which it knows what a `describe()` contains. Such an exception still fails its file,
 // and is printed; run by itself with tsx, the file also names the test. A runner made differently keeps its hook.
 const asyncHooks = require('node:async_hooks')
+const { testLimit, fileLimit } = require('./test-limits.cjs')
 
 const { AsyncResource, createHook } = asyncHooks
 
@@ -12,10 +13,22 @@ let hasTests = false
 
 /** Tests and suites are resources. */
 class TestResource extends AsyncResource {
+  #limit = null
+
   constructor(type, options) {
     super(type, options)
     hasTests = true
     init?.(this.asyncId(), type, this.triggerAsyncId(), this)
+  }
+
+  /** The classes of tests and suites assign their own, which is that of the parent, and of the root, null. */
+  get timeout() {
+    return this.#limit
+  }
+
+  set timeout(limit) {
+    const isInherited = limit === null || limit === testLimit || limit === fileLimit
+    this.#limit = isInherited ? (this.constructor.name === 'Test' ? testLimit : fileLimit) : limit
   }
 }
 

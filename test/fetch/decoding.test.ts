@@ -326,7 +326,8 @@ overEachWire('a coded response', (wire) => {
     assert.ok((error.cause as NodeJS.ErrnoException).code)
   })
 
-  test('zstd with a window that is too large fails', { skip: zstdCompressSync === undefined }, async (t) => {
+  const skip = zstdCompressSync === undefined && 'this runtime has no zstd'
+  test('zstd with a window that is too large fails', { skip }, async (t) => {
     // Magic number, a descriptor without content size, a window of 2^24 bytes, one raw block.
     const frame = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x70, 0x09, 0x00, 0x00, 0x78])
     const origin = await serve(t, 'zstd', frame)

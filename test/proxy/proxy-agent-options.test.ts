@@ -264,7 +264,7 @@ describe('the options of the target side', () => {
   })
 
   test('proxyTls.socketPath leads to a proxy on a Unix socket', {
-    skip: process.platform === 'win32',
+    skip: process.platform === 'win32' && 'no Unix sockets',
   }, async (t) => {
     const http = await import('node:http')
     const folder = mkdtempSync(join(tmpdir(), 'ventuno-proxy-'))

@@ -131,6 +131,7 @@ async function assertAlive(
 }
 
 overEachWire('the memory of bodies', (wire) => {
+  const skip = !wire.multiplexes && 'only HTTP/2 has streams'
   for (const { name, make, expected } of CASES) {
     test(`${name} while the request waits`, async (t) => {
       const entered = deferred()
@@ -193,7 +194,7 @@ overEachWire('the memory of bodies', (wire) => {
     await client.close()
   })
 
-  test('given away before the request is sent a second time', { skip: !wire.multiplexes }, async (t) => {
+  test('given away before the request is sent a second time', { skip }, async (t) => {
     let refused = false
     const origin = await startOrigin(t, wire, (request, response) => {
       if (refused) return echo(request, response)
@@ -262,7 +263,7 @@ overEachWire('the memory of bodies', (wire) => {
     await assertAlive(client, origin, wire)
   })
 
-  test('given away while the server takes no more', { skip: !wire.multiplexes }, async (t) => {
+  test('given away while the server takes no more', { skip }, async (t) => {
     const arrived = deferred()
     const proceed = deferred()
     const origin = await startOrigin(t, wire, (request, response) => {
