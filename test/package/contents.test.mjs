@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import { packedText } from '../../scripts/staged-package.mjs'
 import { root, usePackage } from './packed.mjs'
 
 /** Bytes, and files. More means that an unwanted file slipped in. */
@@ -33,6 +34,33 @@ describe('the contents of the package', () => {
     for (const path of ['README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md']) {
       assert.ok(files.includes(path), path)
     }
+  })
+
+  test('links of the papers lead to the package, or are whole', () => {
+    for (const path of files.filter((path) => path.endsWith('.md'))) {
+      const text = readFileSync(join(installed, path), 'utf8')
+      for (const [, target] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+        const [file] = target.split('#')
+        assert.ok(/^https?:/.test(target) || file === '' || files.includes(file), `${path}: ${target}`)
+      }
+    }
+  })
+
+  test('with a known repository, they lead to the tag of the version', () => {
+    const known = { repository: { type: 'git', url: 'git+https://example.test/a/b.git' }, version: '1.2.3' }
+    const text =
+      '[a](docs/x.md#y) ![c](docs/c.svg) [![d](docs/d.svg)](docs/d.md) [`L`](LICENSE) [e](https://e.test) [f](#f)'
+    assert.equal(
+      packedText(text, new Set(['LICENSE']), known),
+      '[a](https://example.test/a/b/blob/v1.2.3/docs/x.md#y) ![c](https://example.test/a/b/raw/v1.2.3/docs/c.svg) ' +
+        '[![d](https://example.test/a/b/raw/v1.2.3/docs/d.svg)](https://example.test/a/b/blob/v1.2.3/docs/d.md) ' +
+        '[`L`](LICENSE) [e](https://e.test) [f](#f)',
+    )
+    const bare = packedText(`# T\n${text}`, new Set(['LICENSE']), { version: '1.2.3' })
+    assert.match(
+      bare,
+      /^# T\n\nThe pages .*\na {3}\[`L`\]\(LICENSE\) \[e\]\(https:\/\/e\.test\) \[f\]\(#f\)$/,
+    )
   })
 
   test('everything the manifest points to is there', () => {

@@ -1,11 +1,12 @@
-// The library as its users get it: packed from `dist`, the output of `npm run build`, and installed into a temporary
-// folder, which is removed after the tests.
+// The library as its users get it: packed from `dist`, the output of `npm run build`, as a release packs it, and installed
+// into a temporary folder, which is removed after the tests.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { stagePackage } from '../../scripts/staged-package.mjs'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -13,7 +14,9 @@ export const root = fileURLToPath(new URL('../..', import.meta.url))
 export function usePackage({ after }) {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'ventuno-package-')))
   after(() => rmSync(home, { recursive: true, force: true }))
-  const listing = npm(root, 'pack', '--ignore-scripts', '--json', '--pack-destination', home)
+  const staged = join(home, 'staged')
+  stagePackage(root, staged)
+  const listing = npm(staged, 'pack', '--json', '--pack-destination', home)
   const [packed] = Object.values(JSON.parse(listing))
   const tarball = join(home, packed.filename)
   const app = join(home, 'app')
