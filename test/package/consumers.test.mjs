@@ -229,6 +229,20 @@ describe('the installed package', () => {
     })
   }
 
+  test('the first program of its README runs', () => {
+    const readme = readFileSync(join(installed, 'README.md'), 'utf8')
+    const [, program] = /```js\n([\s\S]*?)```/.exec(readme)
+    const [, expected] = /\/\/ → (.*)/.exec(program)
+    const origin = `import http from 'node:http'
+      const server = http.createServer((request, response) => response.end('hello over HTTP/' + request.httpVersion))
+      await new Promise((resolve) => server.listen(0, 'localhost', resolve))
+      `
+    const address = "'http://localhost:3000'"
+    assert.ok(program.includes(address))
+    const text = `${origin}${program.replace(address, "'http://localhost:' + server.address().port")}\nserver.close()`
+    assert.equal(runScript(app, 'readme.mjs', text), expected.trim())
+  })
+
   test('errors of one copy match the classes of another', () => {
     const copy = JSON.stringify(pathToFileURL(join(installed, 'dist', 'esm', 'index.js')).href)
     const output = runScript(

@@ -92,7 +92,7 @@ describe('CVE-2026-9678, CVE-2026-14643, CVE-2026-13697: Cache-Control that cann
     options: CacheOptions,
   ): Promise<string[]> {
     const page: Listener = (request, response) => {
-      response.writeHead(200, { 'cache-control': control }).end(request.headers.authorization)
+      response.setHeader('cache-control', control).end(request.headers.authorization)
     }
     const origin = await startOrigin(t, H1, page)
     const agent = agentFor(t).compose(interceptors.cache(options))
@@ -136,7 +136,7 @@ describe('CVE-2026-22036: codings without end', () => {
     for (let i = 0; i < count; i++) content = gzipSync(content)
     const names = Array<string>(count).fill('gzip')
     const origin = await startOrigin(t, H1, (_request, response) => {
-      response.writeHead(200, { 'content-encoding': isSplit ? names : names.join(', ') }).end(content)
+      response.setHeader('content-encoding', isSplit ? names : names.join(', ')).end(content)
     })
     return origin.url
   }
