@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { readCacheOptions } from '../../src/cache/options.ts'
 import { readClientOptions } from '../../src/dispatcher/client-options.ts'
 import * as library from '../../src/index.ts'
 import {
@@ -16,6 +17,15 @@ import {
   Pool,
   Socks5ProxyAgent,
 } from '../../src/index.ts'
+import { CIRCUIT_BREAKER_OPTIONS } from '../../src/interceptor/circuit-breaker/options.ts'
+import { DECOMPRESS_OPTIONS } from '../../src/interceptor/decompress/options.ts'
+import { DEDUPLICATE_OPTIONS } from '../../src/interceptor/deduplicate/options.ts'
+import { readDnsOptions } from '../../src/interceptor/dns/options.ts'
+import { readHedgeOptions } from '../../src/interceptor/hedge/options.ts'
+import { readRedirectOptions } from '../../src/interceptor/redirect/options.ts'
+import { readRetryOptions } from '../../src/interceptor/retry/options.ts'
+import { readThrottleOptions } from '../../src/interceptor/throttle/options.ts'
+import { readOptions } from '../../src/options.ts'
 import { errorCodeName } from '../../src/protocol/http2/constants.ts'
 import { type Page, readPages, root } from './pages.ts'
 
@@ -142,6 +152,56 @@ function cookieOptions(options: object): void {
   interceptors.cookies(options)
 }
 
+/** What the readers make of no options. An option that they turn into something else is not compared. */
+const INTERCEPTOR_SETTINGS: [path: string, settings: object][] = [
+  ['docs/cache.md', readCacheOptions({})],
+  ['docs/circuit-breaker.md', readOptions(CIRCUIT_BREAKER_OPTIONS, {})],
+  ['docs/decompress.md', readOptions(DECOMPRESS_OPTIONS, {})],
+  ['docs/deduplicate.md', readOptions(DEDUPLICATE_OPTIONS, {})],
+  ['docs/dns.md', readDnsOptions({})],
+  ['docs/hedge.md', readHedgeOptions({ delay: 1 })],
+  ['docs/redirect.md', readRedirectOptions({})],
+  ['docs/retry.md', readRetryOptions({})],
+  ['docs/throttle.md', readThrottleOptions({})],
+]
+
+/** The types whose options are rows of a table of their page, not only words in it. */
+const INTERCEPTOR_TYPES: [file: string, type: string, path: string][] = [
+  ['cache/options.ts', 'CacheOptions', 'docs/cache.md'],
+  ['interceptor/circuit-breaker/options.ts', 'CircuitBreakerOptions', 'docs/circuit-breaker.md'],
+  ['interceptor/cookies/options.ts', 'CookiesOptions', 'docs/cookie-jar.md'],
+  ['interceptor/decompress/options.ts', 'DecompressOptions', 'docs/decompress.md'],
+  ['interceptor/deduplicate/options.ts', 'DeduplicateOptions', 'docs/deduplicate.md'],
+  ['interceptor/dns/options.ts', 'DnsOptions', 'docs/dns.md'],
+  ['interceptor/dump/interceptor.ts', 'DumpInterceptorOptions', 'docs/dump.md'],
+  ['interceptor/guard/options.ts', 'GuardInterceptorOptions', 'docs/guard.md'],
+  ['interceptor/hedge/options.ts', 'HedgeOptions', 'docs/hedge.md'],
+  ['interceptor/redirect/options.ts', 'RedirectOptions', 'docs/redirect.md'],
+  ['interceptor/response-error/interceptor.ts', 'ResponseErrorOptions', 'docs/response-error.md'],
+  ['interceptor/retry/options.ts', 'RetryOptions', 'docs/retry.md'],
+  ['interceptor/throttle/options.ts', 'ThrottleOptions', 'docs/throttle.md'],
+]
+
+/** For programs written for undici; its page says so. */
+const IGNORED = 'ResponseErrorOptions.throwOnError'
+
+/** The defaults of a page: name → cell. */
+function defaultsOf(path: string): Map<string, string> {
+  const rows = [...page(path).text.matchAll(/^\| `(\w+)` \| [^|]+ \|([^|]*)\|/gm)]
+  return new Map(rows.map(([, option, fallback]) => [option!, fallback!.trim().replaceAll('`', '')]))
+}
+
+/** The words for a value in the column of defaults; null where it takes other words. */
+function wordsFor(value: unknown): readonly string[] | null {
+  if (value === null || value === undefined) return null
+  // Zero stands for it where callers say so.
+  if (value === Number.POSITIVE_INFINITY) return ['no limit', 'Infinity', '0']
+  const list = value instanceof Set || Array.isArray(value) ? [...(value as Iterable<unknown>)] : null
+  if (list !== null) return list.length === 0 ? ['none', '[]'] : [list.join(', '), `['${list.join("', '")}']`]
+  if (typeof value === 'string') return [value, `'${value}'`]
+  return typeof value === 'object' || typeof value === 'function' ? null : [String(value)]
+}
+
 const INTERCEPTOR_PAGES = [
   ['auth', 'docs/auth.md'],
   ['circuitBreaker', 'docs/circuit-breaker.md'],
@@ -244,6 +304,29 @@ describe('the options', () => {
         row.refusal,
         option,
       )
+    }
+  })
+
+  it('of interceptors are rows of their pages', () => {
+    for (const [file, type, path] of INTERCEPTOR_TYPES) {
+      const rows = defaultsOf(path)
+      const names = fieldsOf(file, type).filter((name) => `${type}.${name}` !== IGNORED)
+      for (const name of names) assert.ok(rows.has(name), `${type}.${name}`)
+    }
+  })
+
+  it('of interceptors have the defaults that are written', () => {
+    for (const [path, settings] of INTERCEPTOR_SETTINGS) {
+      const rows = defaultsOf(path)
+      let compared = 0
+      for (const [name, value] of Object.entries(settings)) {
+        const [words, written] = [wordsFor(value), rows.get(name)?.split(';')[0]]
+        // Settings may have more names, and a link leads to a longer list.
+        if (words === null || /^(undefined|required|\[below\].*)$/.test(String(written))) continue
+        assert.ok(words.includes(written!), `${path}: ${name}: ${written}, not ${words.join(' or ')}`)
+        compared++
+      }
+      assert.ok(compared > 1, path)
     }
   })
 
