@@ -61,9 +61,11 @@ function markdownFiles(folder: string): string[] {
     .sort()
 }
 
-/** README, CONTRIBUTING and everything under docs/. */
+/** The papers and everything under docs/. */
 export function readPages(): Page[] {
-  return ['README.md', 'CONTRIBUTING.md', ...markdownFiles('docs')].map(readPage)
+  return ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...markdownFiles('docs')].map(
+    readPage,
+  )
 }
 
 /** The name by which a link finds a heading. */
