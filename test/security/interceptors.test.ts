@@ -121,6 +121,9 @@ describe('CVE-2026-9678, CVE-2026-14643, CVE-2026-13697: Cache-Control that cann
     'public, max-age=60, no-cache="',
     ['public, max-age=60', 'x="', 'no-store'],
     ',,=,;"',
+    'public, max-age=60, "',
+    'public, max-age=60, x y',
+    'public, max-age=60, =private-ish',
     'public, max-age=60, __proto__, constructor=x, no-store',
   ]) {
     test(`two users get their own pages: ${JSON.stringify(control)}`, async (t) => {
