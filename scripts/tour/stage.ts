@@ -95,7 +95,7 @@ export class Stage {
 
   /** All phases in one bar, each at least one cell wide, and how long they took. */
   #bar(timings: Timings): string {
-    const phases = phasesOf(timings, { started: timings.queued, resolved: null, switched: false })
+    const phases = phasesOf(timings, { started: timings.queued, resolved: null })
     const parts = segments(phases)
     const sum = parts.reduce((total, { length }) => total + length, 0) || 1
     let end = 0

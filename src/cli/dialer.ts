@@ -2,21 +2,14 @@
  * Opens the connections of a run through the library's own connector and remembers what became of them:
  * protocol, addresses, TLS, when the name was resolved. Also makes the dispatcher that uses it.
  */
-import type { Socket } from 'node:net'
+import { lookup } from 'node:dns'
+import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { type PeerCertificate, TLSSocket } from 'node:tls'
-import {
-  Agent,
-  type BuildConnectorOptions,
-  buildConnector,
-  type ClientOptions,
-  type ConnectFunction,
-  type EnvHttpProxyAgent,
-  type EnvHttpProxyAgentOptions,
-} from '../index.ts'
+import { Agent, type BuildConnectorOptions, type ClientOptions, type EnvHttpProxyAgent } from '../index.ts'
 import { exchangeError } from './failure.ts'
 import type { Options } from './options.ts'
 import type { Dial } from './phases.ts'
-import { openProxied, type ProxyFacts, watchConnections } from './proxied-dialer.ts'
+import { type ConnectParams, openProxied, type ProxyFacts, watchConnections } from './proxied-dialer.ts'
 
 export type ConnectionReport = Readonly<ReturnType<typeof factsOf>>
 
@@ -31,9 +24,11 @@ export class Dialer {
   readonly #files: TlsFiles
   /** One for each connection that was opened. */
   readonly connections: ConnectionReport[] = []
-  /** `dial` and `socket` belong to the latest connection. */
+  /** Of the latest connection. */
   dial: Dial | null = null
-  socket: Socket | null = null
+  #dialed: { started: number; resolved: number | null } = { started: 0, resolved: null }
+  #port = ''
+  readonly #sockets = new WeakSet<object>()
   /** What is to be done when the run is over. */
   readonly #ends: (() => unknown)[] = []
 
@@ -42,16 +37,28 @@ export class Dialer {
     this.#files = files
   }
 
+  get isCleartextH2(): boolean {
+    return this.#options.h2c
+  }
+
+  /** Whether it is a connection of this run. */
+  owns(socket: object): boolean {
+    return this.#sockets.has(socket)
+  }
+
   /** `connections` is the limit for one origin. */
   open(connections: number): Agent | EnvHttpProxyAgent {
-    const { h2c, timeout } = this.#options
-    const common: ClientOptions = {
-      useH2c: h2c,
-      // With a limit for the whole request, none of its parts needs one.
-      ...(timeout === null ? {} : { headersTimeout: 0, bodyTimeout: 0 }),
-    }
-    const proxied = this.#openProxied(common, connections)
-    return proxied ?? new Agent({ ...common, connections, connect: this.#connect() })
+    const { cert, ...others } = this.#files
+    const agent = this.#agent(connections, this.#files)
+    if (cert === undefined || !this.#options.location) return agent
+    // A client certificate is for the origin of the URL only: the server chooses where a redirect leads.
+    const { key: _, ...files } = others
+    const stranger = this.#agent(connections, files)
+    this.#ends.push(() => stranger.destroy())
+    return agent.compose((dispatch) => (opts, handler) => {
+      const isOwn = new URL(opts.origin!).origin === this.#options.url.origin
+      return isOwn ? dispatch(opts, handler) : stranger.dispatch(opts as never, handler)
+    }) as unknown as Agent
   }
 
   /** To be called when the run is over. */
@@ -59,45 +66,58 @@ export class Dialer {
     for (const end of this.#ends) end()
   }
 
-  #openProxied(common: ClientOptions, connections: number): EnvHttpProxyAgent | null {
-    const { http1, http2, insecure, timeout } = this.#options
-    const settings = {
-      ...common,
+  #agent(connections: number, files: TlsFiles): Agent | EnvHttpProxyAgent {
+    const { http1, http2, h2c, insecure, timeout, ipv4, ipv6 } = this.#options
+    const connectTimeout = this.#options['connect-timeout'] ?? timeout ?? CONNECT_TIMEOUT
+    const common: ClientOptions & { connections: number } = {
+      useH2c: h2c,
       connections,
       allowH2: !http1,
-      connectTimeout: timeout ?? CONNECT_TIMEOUT,
-      requestTls: { ...this.#files, rejectUnauthorized: !insecure, preferH2: http2 },
+      // With a limit for the whole request, none of its parts needs one.
+      ...(timeout === null ? {} : { headersTimeout: 0, bodyTimeout: 0 }),
     }
-    const opened = openProxied(this.#options, settings, this.#files.ca ?? null)
-    if (opened === null) return null
-    let started = performance.now()
-    const onStart = (): void => {
-      started = performance.now()
+    const tls = { ...files, rejectUnauthorized: !insecure, preferH2: http2 }
+    const settings = { ...common, connectTimeout, requestTls: tls }
+    const proxied = openProxied(this.#options, settings, files.ca ?? null)
+    this.#watch(proxied?.host ?? null, proxied?.proxy ?? null)
+    if (proxied !== null) return proxied.agent
+    const connect: BuildConnectorOptions = {
+      ...tls,
+      socketPath: this.#options['unix-socket'],
+      timeout: connectTimeout,
+      lookup: this.#lookup,
+      ...((ipv4 || ipv6) && { family: ipv4 ? 4 : 6 }),
+    }
+    return new Agent({ ...common, connect })
+  }
+
+  /** Connections to this host; null for any. */
+  #watch(host: string | null, proxy: ProxyFacts | null): void {
+    if (this.#ends.length > 0) return
+    const onStart = (to: ConnectParams): void => {
+      this.#dialed = { started: performance.now(), resolved: null }
+      this.#port = to.port || (to.protocol === 'https:' ? '443' : '80')
     }
     const onConnected = (socket: Socket): void => {
-      const problem = this.#note(socket, { started, resolved: null, switched: false }, opened.proxy)
+      const problem = this.#note(socket, this.#dialed, proxy)
       if (problem !== null) socket.destroy(problem)
     }
-    this.#ends.push(watchConnections(opened.host, onStart, onConnected))
-    return this.#apart(opened.agent, settings)
+    this.#ends.push(watchConnections(host, onStart, onConnected))
   }
 
-  /** A client certificate is for the origin of the URL only: the server chooses where a redirect leads. */
-  #isOwn(origin: string | URL): boolean {
-    return new URL(origin).origin === this.#options.url.origin
-  }
-
-  /** Through a proxy, connections to other origins have an agent of their own. */
-  #apart(agent: EnvHttpProxyAgent, settings: EnvHttpProxyAgentOptions): EnvHttpProxyAgent {
-    const { ca, cert } = this.#files
-    if (cert === undefined || !this.#options.location) return agent
-    const { cert: _cert, key: _key, ...requestTls } = settings.requestTls as TlsFiles
-    const opened = openProxied(this.#options, { ...settings, requestTls }, ca ?? null)!
-    this.#ends.push(() => opened.agent.destroy())
-    return agent.compose(
-      (dispatch) => (opts, handler) =>
-        this.#isOwn(opts.origin!) ? dispatch(opts, handler) : opened.agent.dispatch(opts as never, handler),
-    ) as unknown as EnvHttpProxyAgent
+  /** As the system resolves names, but for those of `--resolve`. Certificates are for the name. */
+  readonly #lookup: LookupFunction = (hostname, options, callback) => {
+    const { resolve } = this.#options
+    const dialed = this.#dialed
+    const name = hostname.toLowerCase()
+    const address = resolve.get(`${name}:${this.#port}`) ?? resolve.get(`*:${this.#port}`)
+    const done = ((...answer: Parameters<typeof callback>) => {
+      dialed.resolved = performance.now()
+      callback(...answer)
+    }) as typeof callback
+    if (address === undefined) lookup(hostname, options, done)
+    else if (options.all) done(null, [{ address, family: isIP(address) }])
+    else done(null, address, isIP(address))
   }
 
   /** Returns why the connection cannot be used; null if it can. */
@@ -108,40 +128,8 @@ export class Dialer {
     }
     this.connections.push(facts)
     this.dial = dial
-    this.socket = socket
+    this.#sockets.add(socket)
     return null
-  }
-
-  #connect(): ConnectFunction {
-    const { http1, http2, h2c, insecure, timeout } = this.#options
-    const { ca } = this.#files
-    const common: BuildConnectorOptions = {
-      ...(ca && { ca }),
-      rejectUnauthorized: !insecure,
-      allowH2: !http1,
-      preferH2: http2,
-      useH2c: h2c,
-      socketPath: this.#options['unix-socket'],
-      timeout: timeout ?? CONNECT_TIMEOUT,
-    }
-    const own = buildConnector({ ...common, ...this.#files })
-    const others = buildConnector(common)
-    return (target, callback) => {
-      const connector = this.#isOwn(`${target.protocol}//${target.host}`) ? own : others
-      const started = performance.now()
-      let resolved: number | null = null
-      const first = connector(target, (error, socket) => {
-        if (error !== null) return callback(error)
-        const problem = this.#note(socket, { started, resolved, switched: socket !== first }, null)
-        if (problem === null) return callback(null, socket)
-        socket.destroy()
-        callback(problem)
-      })
-      first.once('lookup', () => {
-        resolved = performance.now()
-      })
-      return first
-    }
   }
 }
 

@@ -1,8 +1,16 @@
 /** Turns an error into an exit code, its code and message, and advice for the user. */
 import { errors, type ProxyErrorInfo, type RequestErrorContext } from '../index.ts'
-import { UsageError } from './options.ts'
+import { UsageError } from './option-values.ts'
 
-export const EXIT = { ok: 0, usage: 1, connect: 2, timeout: 3, protocol: 4, status: 22 } as const
+export const EXIT = {
+  ok: 0,
+  usage: 1,
+  connect: 2,
+  timeout: 3,
+  protocol: 4,
+  expectation: 5,
+  status: 22,
+} as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 /** What the command was doing when an error occurred. */
@@ -15,12 +23,11 @@ export function exchangeError(code: 'TIMEOUT' | 'WRONG_PROTOCOL', message: strin
   return Object.assign(new Error(message), { code })
 }
 
-/** Aborts a request after a time limit. The timer keeps the process alive until it is cleared. */
-export function deadline(milliseconds: number): { readonly signal: AbortSignal; clear(): void } {
-  const abort = new AbortController()
+/** Ends a request after a time limit. The timer keeps the process alive until it is cleared. */
+export function deadline(milliseconds: number, abort: (reason: Error) => void): { clear(): void } {
   const message = `no complete response within ${milliseconds / 1000} s`
-  const timer = setTimeout(() => abort.abort(exchangeError('TIMEOUT', message)), milliseconds)
-  return { signal: abort.signal, clear: () => clearTimeout(timer) }
+  const timer = setTimeout(() => abort(exchangeError('TIMEOUT', message)), milliseconds)
+  return { clear: () => clearTimeout(timer) }
 }
 
 const NO_ROUTE = 'There is no route to the host: check the network.'
@@ -60,15 +67,25 @@ const HINTS: Readonly<Record<string, string>> = {
   USAGE: 'ventuno --help lists the options.',
 }
 
-export function failureOf(error: unknown, stage: Stage) {
+/** A server that does not know HTTP/2 takes its preface for a request, and answers or hangs up. */
+const NOT_H2C = 'Does this port speak HTTP/1.1 alone? Then leave --h2c out.'
+const WITHOUT_H2C: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
+
+export function failureOf(error: unknown, stage: Stage, isCleartextH2 = false) {
   const { code, retrySafety } = Object(error) as Record<string, string | undefined>
   const name = code ?? 'ERROR'
+  const isNotH2c =
+    isCleartextH2 &&
+    stage !== 'receiving the body' &&
+    (WITHOUT_H2C.has(name) || /^UND_ERR_(HTTP2|H2)/.test(name))
   return {
     exitCode: exitCodeOf(error, name, stage),
     code: name,
     message: `${wordsOf(error)}${placeOf(error, name, stage)}`,
     // Advice; empty if there is none.
-    hint: HINTS[name] ?? (name.startsWith('HPE_') ? 'This is not HTTP/1.1: try https://, or --h2c.' : ''),
+    hint: isNotH2c
+      ? NOT_H2C
+      : (HINTS[name] ?? (name.startsWith('HPE_') ? 'This is not HTTP/1.1: try https://, or --h2c.' : '')),
     // Whether the same request may be sent again; null if the error does not say.
     retrySafety: retrySafety ?? null,
   }
@@ -84,6 +101,7 @@ function wordsOf(error: unknown): string {
 /** The message alone does not name the phase; a failed system call `connect` does. */
 function placeOf(error: unknown, code: string, stage: Stage): string {
   if (code === 'TIMEOUT') return ` while ${stage}`
+  if (code === 'WRONG_PROTOCOL') return ''
   const { phase, socket, proxy } = Object(error) as Partial<RequestErrorContext> & { proxy?: ProxyErrorInfo }
   if (proxy !== undefined) return ` (${proxy.phase} at the proxy ${proxy.uri})`
   if (phase === undefined || stage === 'connecting') return ''

@@ -2,9 +2,11 @@
  * A HAR 1.2 archive of one exchange (http://www.softwareishard.com/blog/har-12-spec/). What does not apply or
  * is not known is -1 where the format wants a number.
  */
+import type { Readable } from 'node:stream'
 import { type Cookie, getSetCookies, Headers } from '../index.ts'
 import { contentOf, textOf } from './body.ts'
-import { EMPTY_RESPONSE, type Exchange, type Field, field, type Incoming, type Outgoing } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
+import { EMPTY_RESPONSE, type Field, field, type Incoming, type Outgoing } from './message.ts'
 import type { Phases } from './phases.ts'
 import { redactArchived, redactParameter, redactUrls } from './secrets.ts'
 
@@ -25,14 +27,19 @@ const AS_SENT = {
 const WITHOUT_SECRETS: Shown = { field: redactArchived, parameter: redactParameter, url: redactUrls }
 
 /** The archive as an object for `JSON.stringify`. */
-export function harOf(exchange: Exchange, version: string, keepsSecrets: boolean): object {
+export function harOf(exchanges: readonly Exchange[], version: string, keepsSecrets: boolean): object {
+  const entries = exchanges.map((exchange) => entryOf(exchange, keepsSecrets))
+  return { log: { version: '1.2', creator: { name: 'ventuno', version }, entries } }
+}
+
+function entryOf(exchange: Exchange, keepsSecrets: boolean): object {
   const { startedAt, response, connection, failure } = exchange
   const request = { ...exchange.request, headers: exchange.sent }
   const shown = keepsSecrets ? AS_SENT : WITHOUT_SECRETS
   const timings = timingsOf(exchange.phases)
   const { ssl: _, ...parts } = timings
   const httpVersion = connection?.protocol.startsWith('h2') ? 'HTTP/2.0' : 'HTTP/1.1'
-  const entry = {
+  return {
     startedDateTime: startedAt.toISOString(),
     time: duration(Object.values(parts).reduce((sum, part) => sum + Math.max(0, part), 0)),
     request: requestOf(request, httpVersion, shown),
@@ -44,7 +51,6 @@ export function harOf(exchange: Exchange, version: string, keepsSecrets: boolean
     ...(connection?.localPort ? { connection: String(connection.localPort) } : {}),
     ...(failure ? { comment: `${failure.code}: ${failure.message}` } : {}),
   }
-  return { log: { version: '1.2', creator: { name: 'ventuno', version }, entries: [entry] } }
 }
 
 /** In this format `connect` includes `ssl`, and `send`, `wait` and `receive` are required. */
@@ -60,7 +66,11 @@ function timingsOf(phases: Phases | null): Record<string, number> {
   }
 }
 
-function requestOf({ method, url, headers, body }: Outgoing, httpVersion: string, shown: Shown): object {
+function requestOf(
+  { method, url, headers, body, size }: Outgoing,
+  httpVersion: string,
+  shown: Shown,
+): object {
   return {
     method,
     url: shown.url(url.href),
@@ -73,7 +83,7 @@ function requestOf({ method, url, headers, body }: Outgoing, httpVersion: string
     queryString: [...url.searchParams].map((pair) => named(shown.parameter(pair))),
     ...(body && { postData: postDataOf(body, field(headers, 'content-type') ?? '', shown) }),
     headersSize: -1,
-    bodySize: body?.length ?? 0,
+    bodySize: size,
   }
 }
 
@@ -89,8 +99,9 @@ function cookiePairs([, value]: Field): { readonly name: string; readonly value:
  * Parameters or text, not both. The format has no encoding for what is sent: bytes that are no text are
  * counted, not shown.
  */
-function postDataOf(body: Buffer, mimeType: string, shown: Shown): object {
-  const text = textOf(body, mimeType, true)
+function postDataOf(body: Buffer | Readable, mimeType: string, shown: Shown): object {
+  if (!Buffer.isBuffer(body)) return { mimeType, text: '', comment: 'a file that was uploaded' }
+  const text = textOf(body, mimeType)
   if (text === null) return { mimeType, text: '', comment: `${body.length} bytes, no text` }
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(mimeType)
   return {

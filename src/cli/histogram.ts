@@ -1,6 +1,9 @@
-/** Statistics of many latencies, and their histogram. Latencies are in milliseconds, sorted. */
+/** The histogram of many latencies, and the report of a measurement. Latencies are in milliseconds, sorted. */
+
+import type { Verdict } from './expectation.ts'
+import type { Measurement } from './load.ts'
+import { percentile, summarise } from './percentiles.ts'
 import { solid } from './phases.ts'
-import type { Measurement } from './repeat.ts'
 import { failureLines, sections, statusStyle } from './report.ts'
 import { bytes, clean, count, milliseconds, type TextLayout } from './text-layout.ts'
 
@@ -11,26 +14,20 @@ export interface Bucket {
   readonly count: number
 }
 
+/** Keeps a value on the line of its name. */
+const JOINED = '\u00a0'
+
+/** Those of the report. */
+const PERCENTILES = [
+  ['p50', 'p50'],
+  ['p90', 'p90'],
+  ['p99', 'p99'],
+  ['p999', 'p99.9'],
+  ['max', 'max'],
+] as const
+
 /** Rows of the histogram, without the last one, for what is slower. */
 const ROWS = 10
-
-/** The smallest value that this share of all does not exceed (nearest rank). */
-export function percentile(sorted: Float64Array, share: number): number {
-  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!
-}
-
-/** Null when there is nothing to sum up. */
-export function summarise(sorted: Float64Array) {
-  if (sorted.length === 0) return null
-  return {
-    min: sorted[0]!,
-    mean: sorted.reduce((sum, value) => sum + value, 0) / sorted.length,
-    p50: percentile(sorted, 0.5),
-    p90: percentile(sorted, 0.9),
-    p99: percentile(sorted, 0.99),
-    max: sorted.at(-1)!,
-  }
-}
 
 /** Buckets of one round width from the fastest to the 99th percentile, and one for the rest. */
 export function buckets(sorted: Float64Array): Bucket[] {
@@ -57,27 +54,44 @@ function roundStep(least: number): number {
 
 /** The report of a measurement. */
 export function measurementReport(measurement: Measurement, layout: TextLayout): string {
-  const { method, url, requests, concurrency, latencies, failures } = measurement
+  const { method, url, requests, concurrency, rate, latencies, failures, isInterrupted } = measurement
+  const pace = rate === null ? '' : `, ${count(rate, 'request')} due per second`
   return sections([
     [
       ...layout.lines(clean(`${method} ${url}`), 'bold'),
-      layout.paint('dim', `${count(requests, 'request')}, ${concurrency} at a time`),
+      ...layout.lines(`${count(requests, 'request')}, ${concurrency} at a time${pace}`, 'dim'),
+      ...(isInterrupted ? [layout.paint('yellow', 'interrupted')] : []),
     ],
     factRows(measurement, layout),
     pictureRows(buckets(latencies), layout),
     ...[...failures.values()].map((failure) =>
       failureLines({ ...failure, code: `${failure.code} × ${failure.count}` }, layout),
     ),
+    measurement.expectations.flatMap((verdict) => verdictLines(verdict, layout)),
   ])
 }
 
+function verdictLines({ text, actual, isMet }: Verdict, layout: TextLayout): string[] {
+  const isTime = !/^(?:errors|rate)/.test(text)
+  const shown = isTime
+    ? milliseconds(actual ?? 0)
+    : text.endsWith('%')
+      ? percent(actual ?? 0)
+      : short(actual ?? 0)
+  const found = actual === null ? 'nothing was measured' : `it is ${shown}`
+  return layout.lines(`${isMet ? 'met' : 'NOT MET'}: ${text}, ${found}`, isMet ? 'green' : 'red')
+}
+
+const short = (value: number): string => String(Number(value.toFixed(1)))
+const percent = (share: number): string => `${Number((share * 100).toFixed(2))}%`
+
 function factRows(measurement: Measurement, layout: TextLayout): string[] {
-  const { duration, statuses, protocols, connections, latencies } = measurement
+  const { duration, statuses, protocols, connections, latencies, unfinished } = measurement
   const perSecond = (amount: number): number => Math.round((amount * 1000) / duration)
   const status = [...statuses].sort(([a], [b]) => a - b)
   const summary = summarise(latencies)
-  const latency = (['p50', 'p90', 'p99', 'max'] as const).map(
-    (key) => summary && `${key} ${milliseconds(summary[key])}`,
+  const latency = PERCENTILES.map(
+    ([key, name]) => summary && `${name} ${milliseconds(summary[key])}`.replaceAll(' ', JOINED),
   )
   const rows = [
     ['protocol', `${protocols.join(', ') || 'none'}, ${count(connections, 'connection')}`],
@@ -85,11 +99,14 @@ function factRows(measurement: Measurement, layout: TextLayout): string[] {
       'status',
       status.map(([code, times]) => `${layout.paint(statusStyle(code), String(code))} × ${times}`).join('  '),
     ],
+    ['missing', unfinished === 0 ? '' : `${count(unfinished, 'request')} without an answer at the end`],
     ['duration', milliseconds(duration)],
     ['rate', `${count(perSecond(latencies.length), 'request')}/s, ${bytes(perSecond(measurement.bytes))}/s`],
     ['latency', latency.join('  ').trim()],
   ]
-  return rows.filter(([, value]) => value !== '').map(([label, value]) => layout.row(label!, 8, value!))
+  return rows
+    .filter(([, value]) => value !== '')
+    .map(([label, value]) => layout.row(label!, 8, value!).replaceAll(JOINED, ' '))
 }
 
 function pictureRows(list: readonly Bucket[], layout: TextLayout): string[] {

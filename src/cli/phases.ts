@@ -9,8 +9,6 @@ import { milliseconds, type Style, type TextLayout } from './text-layout.ts'
 export interface Dial {
   readonly started: number
   readonly resolved: number | null
-  /** The connected socket is not the first one, so the time of its connection is unknown. */
-  readonly switched: boolean
 }
 
 type Phase = 'blocked' | 'dns' | 'connect' | 'tls' | 'send' | 'wait' | 'receive'
@@ -28,7 +26,7 @@ const between = (from: number | null, to: number | null): number | null =>
 export function phasesOf(timings: Timings, dial: Dial | null): Phases {
   const { queued, secured, sent, firstByte, end } = timings
   const isNew = timings.connect !== null && dial !== null
-  const connected = isNew && dial.switched ? (secured ?? timings.connect) : timings.connect
+  const connected = timings.connect
   const ready = secured ?? connected ?? queued
   // A server may answer before it has seen all of the request.
   const written = firstByte === null ? sent : Math.min(sent ?? firstByte, firstByte)
@@ -36,7 +34,7 @@ export function phasesOf(timings: Timings, dial: Dial | null): Phases {
     blocked: isNew ? between(queued, dial.started) : null,
     dns: isNew ? between(dial.started, dial.resolved) : null,
     connect: isNew ? between(dial.resolved ?? dial.started, connected) : null,
-    tls: isNew && !dial.switched ? between(connected, secured) : null,
+    tls: isNew ? between(connected, secured) : null,
     send: between(ready, written),
     // Without an answer, the rest of the time was waiting.
     wait: between(written, firstByte ?? end),

@@ -58,21 +58,31 @@ function makeAgent(options: EnvHttpProxyAgentOptions): EnvHttpProxyAgent {
   }
 }
 
-/** Reports connections to a host before and after they open, until the returned function is called. */
+/** What a connection is opened to. */
+export interface ConnectParams {
+  readonly host: string
+  readonly protocol: string
+  readonly port: string
+}
+
+/** Reports connections to a host, null for any, before and after they open, until the returned function is called. */
 export function watchConnections(
-  host: string,
-  onStart: () => void,
+  host: string | null,
+  onStart: (to: ConnectParams) => void,
   onConnected: (socket: Socket) => void,
 ): () => void {
-  const watch = (name: string, call: (socket: Socket) => void): (() => void) => {
+  const watch = (name: string, call: (to: ConnectParams, socket: Socket) => void): (() => void) => {
     const listener = (message: unknown): void => {
-      const { connectParams, socket } = message as { connectParams: { host: string }; socket: Socket }
-      if (connectParams.host === host) call(socket)
+      const { connectParams, socket } = message as { connectParams: ConnectParams; socket: Socket }
+      if (host === null || connectParams.host === host) call(connectParams, socket)
     }
     subscribe(name, listener)
     return () => unsubscribe(name, listener)
   }
-  const stops = [watch('undici:client:beforeConnect', onStart), watch('undici:client:connected', onConnected)]
+  const stops = [
+    watch('undici:client:beforeConnect', onStart),
+    watch('undici:client:connected', (_, socket) => onConnected(socket)),
+  ]
   return () => {
     for (const stop of stops) stop()
   }

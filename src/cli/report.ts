@@ -1,21 +1,27 @@
 /** The report of one exchange: request, response, connection and timing. */
-import { contentOf, preview } from './body.ts'
 import type { ConnectionReport } from './dialer.ts'
-import type { Exchange, Field, Incoming } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import type { Failure } from './failure.ts'
+import { type Field, field, type Incoming } from './message.ts'
 import { waterfall } from './phases.ts'
-import { bytes, clean, type Style, type TextLayout, width } from './text-layout.ts'
+import { bytes, clean, milliseconds, type Style, type TextLayout, width } from './text-layout.ts'
+import type { Hop, Repeated } from './wire.ts'
 
 /** A name that is longer has its value on the line below. */
 const LONGEST_NAME = 28
 
-/** `savedTo` is the file that the body was saved to; null if the report shows the body. */
-export function report(
-  exchange: Exchange,
-  layout: TextLayout,
-  verbose: boolean,
-  savedTo: string | null,
-): string {
+export interface Shown {
+  /** Also the head of the request. */
+  readonly verbose: boolean
+  /** The file that the body was saved to; null if it was printed. */
+  readonly savedTo: string | null
+  /** The head of the response was printed. */
+  readonly hasHead: boolean
+  /** The body was not printed, because it is no text. */
+  readonly isBinary: boolean
+}
+
+export function report(exchange: Exchange, layout: TextLayout, shown: Shown): string {
   const { request, early, response, connection, phases, failure } = exchange
   const fields = (title: string, list: readonly Field[]): string[] =>
     list.length === 0 ? [] : [layout.paint('bold', title), ...fieldLines(list, layout)]
@@ -26,10 +32,10 @@ export function report(
       ...(response === null ? [] : layout.lines(clean(status), statusStyle(response.status))),
       ...(connection === null ? [] : connectionLines(connection, layout)),
     ],
-    verbose ? fields('sent', request.headers) : [],
+    shown.verbose ? fields('sent', request.headers) : [],
     ...early.map((info) => fields(`early ${info.status}`, info.headers)),
-    fields('headers', response?.headers ?? []),
-    response === null ? [] : bodyLines(response, layout, savedTo),
+    fields('headers', shown.hasHead ? [] : (response?.headers ?? [])),
+    response === null ? [] : bodyLines(response, layout, shown),
     fields('trailers', response?.trailers ?? []),
     phases === null ? [] : [layout.paint('bold', 'timing'), ...waterfall(phases, layout)],
     failure === null ? [] : failureLines(failure, layout),
@@ -68,10 +74,23 @@ function fieldLines(fields: readonly Field[], layout: TextLayout): string[] {
   return shown.map(([name, value]) => layout.row(name, column, value))
 }
 
-function bodyLines(response: Incoming, layout: TextLayout, savedTo: string | null): string[] {
-  const heading = `${layout.paint('bold', 'body')}  ${layout.paint('dim', bytes(response.size))}`
-  if (savedTo !== null) return [heading, ...layout.lines(clean(`saved to ${savedTo}`), null, '  ')]
-  return [heading, ...preview(contentOf(response), layout)]
+function bodyLines(response: Incoming, layout: TextLayout, { savedTo, isBinary }: Shown): string[] {
+  const coding = field(response.headers, 'content-encoding')
+  const advice = coding === null ? '-o FILE saves it' : `--compressed decodes ${coding}`
+  const note =
+    savedTo !== null ? `saved to ${savedTo}` : isBinary ? `not shown: it is no text; ${advice}` : null
+  return [
+    `${layout.paint('bold', 'body')}  ${layout.paint('dim', bytes(response.size))}`,
+    ...(note === null ? [] : layout.lines(clean(note), null, '  ')),
+  ]
+}
+
+export function hopLine({ status, to }: Hop): string {
+  return `${status} leads to ${to.href}`
+}
+
+export function retryLine({ reason, count, delay }: Repeated, most: number): string {
+  return `${reason}: sent again in ${milliseconds(delay)} (${count} of ${most})`
 }
 
 /** A failure, and advice. */

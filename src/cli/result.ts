@@ -4,11 +4,18 @@
  */
 import { contentOf } from './body.ts'
 import type { Exchange } from './exchange.ts'
-import { buckets, summarise } from './histogram.ts'
-import type { Measurement } from './repeat.ts'
+import { buckets } from './histogram.ts'
+import type { Measurement } from './load.ts'
+import { summarise } from './percentiles.ts'
+import { harmless } from './text-layout.ts'
+
+/** The text of a result. */
+export function print(result: object): string {
+  return `${harmless(JSON.stringify(result, null, 2))}\n`
+}
 
 export function exchangeResult(exchange: Exchange, savedTo: string | null): object {
-  const { startedAt, request, early, response, connection, phases, failure } = exchange
+  const { startedAt, request, redirects, retries, early, response, connection, phases, failure } = exchange
   const content = response && savedTo === null ? contentOf(response) : null
   // A body that was saved, or is too large to be kept, is not repeated.
   const whole = content?.isWhole ? content : null
@@ -18,8 +25,10 @@ export function exchangeResult(exchange: Exchange, savedTo: string | null): obje
       method: request.method,
       url: request.url.href,
       headers: request.headers,
-      size: request.body?.length ?? 0,
+      size: request.size,
     },
+    redirects: redirects.map(({ status, to }) => ({ status, to: to.href })),
+    retries,
     early,
     response: response && {
       ...response,
@@ -33,7 +42,8 @@ export function exchangeResult(exchange: Exchange, savedTo: string | null): obje
   }
 }
 
-export function measurementResult({ latencies, statuses, failures, ...rest }: Measurement): object {
+export function measurementResult(measurement: Measurement): object {
+  const { latencies, statuses, failures, ...rest } = measurement
   return {
     ...rest,
     requestsPerSecond: (latencies.length * 1000) / rest.duration,

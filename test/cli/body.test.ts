@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
-import { contentOf, prettyJson, preview, textOf } from '../../src/cli/body.ts'
-import type { Incoming } from '../../src/cli/exchange.ts'
+import { contentOf, textOf } from '../../src/cli/body.ts'
+import { BodyText } from '../../src/cli/body-text.ts'
 import { EXIT, failureOf } from '../../src/cli/failure.ts'
-import { TextLayout } from '../../src/cli/text-layout.ts'
-
-const NOTE = '  … cut here; -o FILE saves it'
-const layout = new TextLayout(80, false)
+import type { Incoming } from '../../src/cli/message.ts'
 
 function incoming(body: string | Buffer, headers: Record<string, string> = {}, size?: number): Incoming {
   const data = Buffer.from(body)
@@ -15,64 +12,81 @@ function incoming(body: string | Buffer, headers: Record<string, string> = {}, s
   return { status: 200, statusText: '', headers: fields, trailers: [], size: size ?? data.length, body: data }
 }
 
-const shown = (...args: Parameters<typeof incoming>): string[] =>
-  preview(contentOf(incoming(...args)), layout)
-const JSON_TYPE = { 'Content-Type': 'application/problem+json; charset=utf-8' }
+/** What a terminal shows of a body that arrives in pieces of this size; null if it is no text. */
+function shown(body: string | Buffer, mimeType = 'text/plain', piece = 1): string | null {
+  const data = Buffer.from(body)
+  const text = new BodyText(mimeType)
+  let all = ''
+  for (let at = 0; at < data.length; at += piece) all += text.add(data.subarray(at, at + piece))
+  all += text.end()
+  return text.isBinary ? null : all
+}
 
-test('JSON is laid out, and its tokens stay what they are', () => {
+const JSON_TYPE = 'application/problem+json; charset=utf-8'
+
+test('JSON is laid out as it arrives, and its tokens stay what they are', () => {
   const text = '{"a":[1,{"b":12345678901234567890}],"c":"x, {y}: \\"[z]\\"","d":{ },"e":[\n],"f":1.0}'
-  assert.deepEqual(shown(text, JSON_TYPE), [
-    '  {',
-    '    "a": [',
-    '      1,',
-    '      {',
-    '        "b": 12345678901234567890',
-    '      }',
-    '    ],',
-    '    "c": "x, {y}: \\"[z]\\"",',
-    '    "d": {},',
-    '    "e": [],',
-    '    "f": 1.0',
-    '  }',
-  ])
-  assert.deepEqual(JSON.parse(prettyJson(text)), JSON.parse(text))
-  assert.equal(prettyJson(' "x" '), '"x"')
-  assert.deepEqual(shown('{no', JSON_TYPE), ['  {no'])
-  assert.deepEqual(shown('[1]', { 'content-type': 'text/plain' }), ['  [1]'])
+  for (const piece of [1, 2, 3, 7, 1000]) {
+    assert.deepEqual(shown(text, JSON_TYPE, piece)!.split('\n'), [
+      '{',
+      '  "a": [',
+      '    1,',
+      '    {',
+      '      "b": 12345678901234567890',
+      '    }',
+      '  ],',
+      '  "c": "x, {y}: \\"[z]\\"",',
+      '  "d": {},',
+      '  "e": [],',
+      '  "f": 1.0',
+      '}',
+    ])
+  }
+  assert.deepEqual(JSON.parse(shown(text, JSON_TYPE)!), JSON.parse(text))
+  assert.equal(shown(' "x  y" ', JSON_TYPE), '"x  y" ')
+  assert.equal(shown('{"a":1}\n{"b":2}\n', JSON_TYPE), '{\n  "a": 1\n}\n{\n  "b": 2\n}\n')
+  assert.equal(shown('[1]'), '[1]')
+})
+
+test('what only claims to be JSON keeps its words', () => {
+  assert.equal(shown('{an error  happened}', JSON_TYPE), '{\n  an error happened\n}')
+  assert.equal(shown('an error  happened [1]', JSON_TYPE), 'an error  happened [1]')
 })
 
 test('brackets without end do not fill the memory', () => {
   const depth = 100_000
-  assert.ok(prettyJson('['.repeat(depth) + ']'.repeat(depth)).length < 100 * depth)
+  assert.ok(shown('['.repeat(depth) + ']'.repeat(depth), JSON_TYPE, 10_000)!.length < 100 * depth)
 })
 
-test('text is wrapped, cleaned and cut', () => {
-  assert.deepEqual(shown('a\r\n\tb\x1b[31m\n'), ['  a', '    b\\x1b[31m'])
-  assert.deepEqual(shown(`${'x'.repeat(100)}`), [`  ${'x'.repeat(78)}`, `  ${'x'.repeat(22)}`])
-  const many = shown(Array.from({ length: 50 }, (_, i) => i).join('\n'))
-  assert.deepEqual([many.length, many[39], many[40]], [41, '  39', NOTE])
-  assert.equal(shown(Array.from({ length: 40 }, (_, i) => i).join('\n')).at(-1), '  39')
-  // The beginning of a body that was not kept in full, cut within a character.
-  assert.deepEqual(shown(Buffer.from('grü').subarray(0, 3), {}, 10), ['  gr', NOTE])
-  assert.deepEqual(shown(''), [])
+test('text is cleaned, also where it arrives in two pieces', () => {
+  for (const piece of [1, 2, 100]) {
+    assert.equal(
+      shown('a\r\n\tb\x1b[31m\rgr\u00fc\u202e\x9b1m\r', 'text/plain', piece),
+      'a\n\tb\\x1b[31m\\x0dgr\u00fc\\u202e\\x9b1m\\x0d',
+    )
+  }
+  assert.equal(shown(''), '')
 })
 
-test('what is no text is shown in hexadecimal', () => {
-  const data = Buffer.from(Array.from({ length: 20 }, (_, i) => i * 10))
-  assert.deepEqual(shown(data), [
-    '  000000  00 0a 14 1e 28 32 3c 46 50 5a 64 6e 78 82 8c 96  ····(2<FPZdnx···',
-    '  000010  a0 aa b4 be                                      ····',
-  ])
-  const narrow = preview(contentOf(incoming(data)), new TextLayout(60, false))
-  assert.equal(narrow.length, 3)
-  assert.deepEqual([shown(Buffer.alloc(1000)).length, shown(Buffer.alloc(1000)).at(-1)], [13, NOTE])
+test('what is no text is not shown', () => {
+  for (const mimeType of ['text/plain', '', JSON_TYPE]) {
+    assert.equal(shown(Buffer.of(0, 1, 2), mimeType, 3), null)
+    assert.equal(shown(Buffer.of(0xc3, 0x28), mimeType, 2), null)
+  }
+  assert.equal(shown('GIF89a', 'image/gif'), null)
+  assert.equal(shown('<svg/>', 'image/svg+xml'), '<svg/>')
+})
+
+test('the beginning decides, and what is no text later is shown as escapes', () => {
+  assert.equal(shown('text\0\x07', 'text/plain', 4), 'text\\x00\\x07')
+  assert.equal(shown(Buffer.from([0x61, 0xff]), 'text/plain', 1), 'a\ufffd')
 })
 
 test('charsets', () => {
-  assert.equal(textOf(Buffer.of(0xe9), 'text/plain; charset=iso-8859-1', true), 'é')
-  assert.equal(textOf(Buffer.from('é'), 'text/plain; charset="no-such"', true), 'é')
-  assert.equal(textOf(Buffer.of(0xe9), 'text/plain', true), null)
-  assert.equal(textOf(Buffer.of(0), 'text/plain', true), null)
+  assert.equal(textOf(Buffer.of(0xe9), 'text/plain; charset=iso-8859-1'), 'é')
+  assert.equal(textOf(Buffer.from('é'), 'text/plain; charset="no-such"'), 'é')
+  assert.equal(textOf(Buffer.of(0xe9), 'text/plain'), null)
+  assert.equal(textOf(Buffer.of(0), 'text/plain'), null)
 })
 
 test('content codings are undone where that can be done', () => {

@@ -113,7 +113,7 @@ test('bytes that are no text, compression, a redirect', async (t) => {
       response.end(Buffer.of(0, 255, 1))
     }
   })
-  const { request, response } = await archived(['--json-body', '\x00', url])
+  const { request, response } = await archived(['-H', 'content-type: application/json', '-d', '\x00', url])
   assert.deepEqual(response['content'], {
     size: 3,
     mimeType: 'x-unknown',
@@ -150,26 +150,40 @@ test('no connection, and a connection that is lost', async (t) => {
 test('an archive of a part of a body says so', async () => {
   const { harOf } = await import('../../src/cli/har.ts')
   const har = harOf(
-    {
-      startedAt: new Date(0),
-      request: {
-        url: new URL('http://h/'),
-        method: 'GET',
-        headers: [],
-        body: null,
-        timeout: null,
-        retry: 0,
-        location: false,
-        compressed: false,
-        jar: null,
+    [
+      {
+        startedAt: new Date(0),
+        request: {
+          url: new URL('http://h/'),
+          given: new URL('http://h/'),
+          size: 0,
+          method: 'GET',
+          headers: [],
+          body: null,
+          timeout: null,
+          retry: 0,
+          location: false,
+          compressed: false,
+          jar: null,
+        },
+        sent: [],
+        redirects: [],
+        retries: [],
+        connections: 0,
+        early: [],
+        response: {
+          status: 200,
+          statusText: '',
+          headers: [],
+          trailers: [],
+          size: 10,
+          body: Buffer.from('x'),
+        },
+        connection: null,
+        phases: null,
+        failure: null,
       },
-      sent: [],
-      early: [],
-      response: { status: 200, statusText: '', headers: [], trailers: [], size: 10, body: Buffer.from('x') },
-      connection: null,
-      phases: null,
-      failure: null,
-    },
+    ],
     '1.0.0',
     false,
   )

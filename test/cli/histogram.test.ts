@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EXIT } from '../../src/cli/failure.ts'
-import { buckets, measurementReport, percentile, summarise } from '../../src/cli/histogram.ts'
-import type { Measurement } from '../../src/cli/repeat.ts'
+import { buckets, measurementReport } from '../../src/cli/histogram.ts'
+import type { Measurement } from '../../src/cli/load.ts'
+import { percentile, summarise } from '../../src/cli/percentiles.ts'
 import { measurementResult } from '../../src/cli/result.ts'
 import { TextLayout } from '../../src/cli/text-layout.ts'
 
@@ -15,7 +16,17 @@ test('percentiles are values that came, by nearest rank', () => {
     [50, 90, 99, 100],
   )
   assert.equal(percentile(Float64Array.of(7), 0.01), 7)
-  assert.deepEqual(summarise(upTo(4)), { min: 1, mean: 2.5, p50: 2, p90: 4, p99: 4, max: 4 })
+  assert.deepEqual(summarise(upTo(4)), {
+    min: 1,
+    mean: 2.5,
+    p50: 2,
+    p75: 3,
+    p90: 4,
+    p95: 4,
+    p99: 4,
+    p999: 4,
+    max: 4,
+  })
   assert.equal(summarise(new Float64Array()), null)
 })
 
@@ -61,7 +72,11 @@ const MEASUREMENT: Measurement = {
   url: 'http://localhost/',
   requests: 1000,
   concurrency: 10,
+  rate: null,
   duration: 500,
+  isInterrupted: false,
+  unfinished: 0,
+  expectations: [],
   latencies: upTo(1000).map((value) => value / 10),
   bytes: 1_000_000,
   statuses: new Map([
@@ -94,8 +109,8 @@ test('the picture', () => {
   status    200 × 990  503 × 10
   duration  500 ms
   rate      8 requests/s, 2.00 MB/s
-  latency   p50 1.00 ms  p90 12.0 ms  p99 12.0 ms  max 12.0
-            ms
+  latency   p50 1.00 ms  p90 12.0 ms  p99 12.0 ms
+            p99.9 12.0 ms  max 12.0 ms
 
    0 ms  3  ${'█'.repeat(48)}
    2 ms  0
@@ -143,13 +158,17 @@ test('as a result', () => {
     'connections',
     'duration',
     'errors',
+    'expectations',
     'histogram',
+    'isInterrupted',
     'latency',
     'method',
     'protocols',
+    'rate',
     'requests',
     'requestsPerSecond',
     'statuses',
+    'unfinished',
     'url',
   ])
   assert.deepEqual(result.statuses, { 200: 990, 503: 10 })

@@ -76,7 +76,8 @@ export class Screen extends Writable {
   readonly #chunks: Buffer[] = []
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    this.#chunks.push(chunk)
+    // It belongs to the writer again when this is done.
+    this.#chunks.push(Buffer.from(chunk))
     done()
   }
 
@@ -113,4 +114,9 @@ export async function command(
   }
   const code = await run({ argv, env, ...streams })
   return { code, stdout: stdout.text, stderr: stderr.text, body: stdout.bytes }
+}
+
+/** Runs the command on a terminal without colour. */
+export function onTerminal(argv: readonly string[], stdin = ''): Promise<Ran> {
+  return command(argv, { columns: 80, env: { NO_COLOR: '1' }, stdin })
 }

@@ -4,7 +4,7 @@ import { phasesOf, segments, solid, waterfall } from '../../src/cli/phases.ts'
 import { TextLayout } from '../../src/cli/text-layout.ts'
 
 const TIMINGS = { queued: 100, connect: 106, secured: 110, sent: 111, firstByte: 120, end: 125 }
-const DIAL = { started: 101, resolved: 103, switched: false }
+const DIAL = { started: 101, resolved: 103 }
 
 test('a new connection', () => {
   assert.deepEqual(phasesOf(TIMINGS, DIAL), {
@@ -22,12 +22,6 @@ test('a new connection', () => {
 test('no name to resolve, no TLS', () => {
   const phases = phasesOf({ ...TIMINGS, secured: null }, { ...DIAL, resolved: null })
   assert.deepEqual([phases.dns, phases.connect, phases.tls, phases.send], [null, 5, null, 5])
-})
-
-test('when a later address was the one, its handshake is part of connecting', () => {
-  const phases = phasesOf(TIMINGS, { ...DIAL, switched: true })
-  assert.deepEqual([phases.connect, phases.tls], [7, null])
-  assert.equal(phasesOf({ ...TIMINGS, secured: null }, { ...DIAL, switched: true }).connect, 3)
 })
 
 test('a reused connection', () => {

@@ -4,7 +4,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { startProxy } from '../proxy/support/test-proxy.ts'
 import { refusingPort } from '../support/refusing-port.ts'
 import { startSocksServer } from '../support/socks-server.ts'
-import { command, H1, H1_TLS, H2, H2C, type Listener, start, title, WAYS } from './origin.ts'
+import { command, H1, H1_TLS, H2, H2C, type Listener, onTerminal, start, title, WAYS } from './origin.ts'
 
 const page: Listener = (_request, response) => response.end('here')
 
@@ -21,9 +21,9 @@ for (const way of WAYS) {
     const url = await start(t, way, page)
     const proxy = await startSocksServer(t, { credentials: { username: 'user', password: 'sesame' } })
     const given = `socks5h://user:sesame@127.0.0.1:${proxy.port}`
-    const { code, stdout, stderr } = await command([...way.options, '-x', given, '-v', url])
+    const { code, stdout, stderr } = await onTerminal([...way.options, '-x', given, '-v', url])
     assert.deepEqual([code, stderr], [0, ''])
-    const lines = stdout.split('\n')
+    const lines = stdout.split('\n').slice(2)
     assert.ok(lines[2]!.startsWith(`${way.protocol}, 127.0.0.1:${proxy.port}`), lines[2])
     assert.equal(lines[3], `through socks5h://127.0.0.1:${proxy.port} (--proxy)`)
     assert.match(stdout, /\n\nsent\n( {2}.*\n)* {2}user-agent {2}ventuno\/\d/)
@@ -55,12 +55,12 @@ describe('the environment', () => {
     const proxy = await startProxy(t, 'h1')
     const socks = await startSocksServer(t)
     setVariables(t, { HTTP_PROXY: `127.0.0.1:${proxy.port}`, https_proxy: socks.url })
-    const plain = await command([url])
+    const plain = await onTerminal([url])
     assert.match(
       plain.stdout,
       new RegExp(`\nthrough http://127\\.0\\.0\\.1:${proxy.port} \\(HTTP_PROXY\\)\n`),
     )
-    const other = await command([...H2.options, secure])
+    const other = await onTerminal([...H2.options, secure])
     assert.match(
       other.stdout,
       new RegExp(`\nthrough socks5://127\\.0\\.0\\.1:${socks.port} \\(https_proxy\\)\n`),

@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { scratchFolder } from '../support/scratch-folder.ts'
-import { AUTHORITY, command, H1, H1_TLS, start, title, WAYS } from './origin.ts'
+import { AUTHORITY, command, H1, H1_TLS, onTerminal, start, title, WAYS } from './origin.ts'
 
 const pem = (name: string): string => fileURLToPath(new URL(`../support/certs/${name}.pem`, import.meta.url))
 
@@ -25,7 +25,7 @@ for (const way of WAYS) {
       const url = await start(t, way, (_request, response) => response.end('ok'))
       const har = join(scratchFolder(t), 'archive.har')
       const given = [...way.options, '-H', `authorization: ${value}`, '-H', `proxy-authorization: ${value}`]
-      const page = await command([...given, '-v', '--har', har, url])
+      const page = await onTerminal([...given, '-v', '--har', har, url])
       const json = await command([...given, '--json', url])
       for (const text of [page.stdout, json.stdout, readFileSync(har, 'utf8')]) {
         assert.doesNotMatch(text, /SECRET/)

@@ -79,30 +79,36 @@ test('progress is drawn on a terminal, after a while, not too often, and taken a
   let now = 0
   const output = Object.assign(new Screen(), { isTTY: true, columns: 80 })
   const progress = new Progress(output as Output, new TextLayout(80, false), () => now)
-  progress.draw(1, 10, 'bytes')
-  now = 399
-  progress.draw(2, 10, 'bytes')
+  progress.draw(1, 10)
+  now = 499
+  progress.draw(2, 10)
   assert.equal(output.text, '')
   now = 1000
-  progress.draw(5000, 10_000, 'bytes')
+  progress.draw(5000, 10_000)
   now = 1099
-  progress.draw(6000, 10_000, 'bytes')
+  progress.draw(6000, 10_000)
   assert.equal(
     output.text,
-    `\r\x1b[K  ${'█'.repeat(12)}${'░'.repeat(12)}  50 %  5.00 kB of 10.0 kB  5.00 kB/s`,
+    `\r\x1b[K  ${'█'.repeat(11)}${'░'.repeat(11)}  50 %  5.00 kB of 10.0 kB  5.00 kB/s  1 s left`,
   )
   now = 2000
-  progress.draw(7000, null, 'bytes')
+  progress.draw(7000, null)
   assert.ok(output.text.endsWith('\r\x1b[K  7.00 kB  3.50 kB/s'))
   now = 4000
-  progress.draw(20_000, 10_000, 'bytes')
+  progress.draw(20_000, 10_000)
   assert.ok(output.text.endsWith('\r\x1b[K  20.0 kB  5.00 kB/s'))
   now = 5000
-  progress.draw(10, 20, 'requests')
-  assert.ok(output.text.endsWith('  50 %  10 of 20  2/s'))
+  progress.draw(1000, 1_000_000)
+  assert.ok(output.text.endsWith('  200 bytes/s  1:23:15 left'))
+  now = 6000
+  progress.drawLoad({ done: 10, failed: 1, elapsed: 5000 }, { repeat: 20, duration: null })
+  assert.ok(output.text.endsWith('  50 %  10 requests  1 error  2/s  5 s'))
+  now = 7000
+  progress.drawLoad({ done: 10, failed: 0, elapsed: 65_000 }, { repeat: null, duration: 60_000 })
+  assert.ok(output.text.endsWith(' 100 %  10 requests  0/s  1:05'))
   progress.clear()
   progress.clear()
-  assert.ok(output.text.endsWith('2/s\r\x1b[K'))
+  assert.ok(output.text.endsWith('1:05\r\x1b[K'))
 })
 
 test('no progress anywhere else', () => {
@@ -110,7 +116,7 @@ test('no progress anywhere else', () => {
   const output = new Screen()
   const progress = new Progress(output as Output, new TextLayout(80, false), () => now)
   now = 1000
-  progress.draw(1, 2, 'requests')
+  progress.draw(1, 2)
   progress.clear()
   assert.equal(output.text, '')
 })
