@@ -61,10 +61,14 @@ function answer(request, response) {
       response.writeHead(Number(second))
       response.end()
       return
-    case 'large':
-      response.setHeader('content-length', 1_048_576)
-      response.end(Buffer.alloc(1_048_576, 'x'))
+    case 'large': {
+      // All of it, or what follows a byte.
+      const start = Number(/^bytes=(\d+)-$/.exec(request.headers.range)?.[1] ?? 0)
+      if (start > 0) response.setHeader('content-range', `bytes ${start}-1048575/1048576`)
+      response.writeHead(start > 0 ? 206 : 200, { 'content-length': 1_048_576 - start })
+      response.end(Buffer.alloc(1_048_576 - start, 'x'))
       return
+    }
     case 'gzip':
       response.setHeader('content-type', 'text/plain')
       response.setHeader('content-encoding', 'gzip')

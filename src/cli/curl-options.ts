@@ -15,7 +15,7 @@ const SHELL = 'there is none; the shell can do it'
 
 const ADVICE: Readonly<Record<string, string>> = {
   [HTTP_ONLY]:
-    'ftp-account ftp-alternative-to-user ftp-create-dirs ftp-method ftp-pasv ftp-port ftp-pret ftp-skip-pasv-ip ' +
+    'ftp-account P ftp-alternative-to-user ftp-create-dirs ftp-method ftp-pasv ftp-port ftp-pret ftp-skip-pasv-ip ' +
     'ftp-ssl-ccc ftp-ssl-ccc-mode ftp-ssl-control disable-eprt disable-epsv mail-auth mail-from mail-rcpt ' +
     'mail-rcpt-allowfails sasl-authzid sasl-ir list-only l append a quote Q crlf use-ascii B telnet-option t ' +
     'tftp-blksize tftp-no-options pubkey hostpubmd5 hostpubsha256 compressed-ssh http0.9 gopher proto-redir login-options',
@@ -31,7 +31,8 @@ const ADVICE: Readonly<Record<string, string>> = {
     'tlsv1 1 tlsv1.0 tlsv1.1 tlsv1.2 tlsv1.3 tls-max sslv2 2 sslv3 3 ssl ssl-reqd ciphers tls13-ciphers curves ' +
     'ssl-no-revoke ssl-revoke-best-effort ssl-allow-beast ssl-auto-client-cert cert-status cert-type key-type pass ' +
     'engine crlfile capath pinnedpubkey egd-file random-file tlsauthtype tlsuser tlspassword false-start ca-native ' +
-    'proxy-tlsv1 proxy-ciphers proxy-pinnedpubkey proxy-crlfile proxy-capath proxy-pass',
+    'proxy-cert-type proxy-key-type proxy-ssl-allow-beast proxy-ssl-auto-client-cert proxy-tls13-ciphers ' +
+    'proxy-tlsauthtype proxy-tlspassword proxy-tlsuser doh-cert-status proxy-tlsv1 proxy-ciphers proxy-pinnedpubkey proxy-crlfile proxy-capath proxy-pass',
   [ALWAYS]:
     'no-buffer N buffer tcp-nodelay tcp-fastopen keepalive globoff g no-sessionid sessionid alpn npn ' +
     'tr-encoding raw progress-meter styled-output metalink disable q no-npn',
@@ -62,7 +63,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   '-o FILE': 'remote-header-name J remote-name-all output-dir no-remote-name remote-time R',
   [SHELL]:
     'path-as-is junk-session-cookies j create-dirs remove-on-error no-clobber ignore-content-length xattr ' +
-    'config K max-filesize next interface local-port manual M fail-early rate-limit libcurl ipfs-gateway create-file-mode',
+    'config K max-filesize next : disallow-username-in-url hsts interface local-port manual M fail-early rate-limit libcurl ipfs-gateway create-file-mode',
   '--progress is drawn on a terminal by itself; -s leaves it out': 'progress-bar #',
   "-X and -H 'host: …'": 'request-target haproxy-protocol haproxy-clientip',
   '--unix-socket': 'abstract-unix-socket',

@@ -36,5 +36,8 @@ export function field(headers: readonly Field[], wanted: string): string | null 
 }
 
 export function requestOptions({ url, method, headers, body }: Outgoing) {
-  return { origin: url.origin, path: url.pathname + url.search, method, headers: headers.flat(), body }
+  const path = url.pathname + url.search
+  // It does not end its connection either: a redirect may follow on it.
+  const reset = method === 'HEAD' ? false : null
+  return { origin: url.origin, path, method, headers: headers.flat(), body, reset }
 }

@@ -87,6 +87,7 @@ const LISTS = {
 /** Other names that curl has for them. */
 const ALIASES: Readonly<Record<string, string>> = {
   request: 'method',
+  'data-ascii': 'data',
   'max-time': 'timeout',
   'http1.1': 'http1',
 }

@@ -156,7 +156,9 @@ async function pieceOf({ name, value }: Given, read: (name: string) => Promise<B
 async function encodedPiece(value: string, read: (name: string) => Promise<Buffer>): Promise<Buffer> {
   const [, name = '', sign, rest = ''] = /^([^=@]*)([=@])(.*)$/s.exec(value) ?? ['', '', '=', value]
   const content = sign === '@' ? await read(rest) : Buffer.from(rest)
-  return Buffer.from(`${name}${name === '' ? '' : '='}${percentEncoded(content, /[^\w.~-]/g)}`)
+  return Buffer.from(
+    `${name}${name === '' ? '' : '='}${percentEncoded(content, /[^\w.~-]/g).replaceAll('%20', '+')}`,
+  )
 }
 
 async function readAll(given: string, stdin: Readable): Promise<Buffer> {

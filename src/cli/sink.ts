@@ -29,11 +29,11 @@ export class FileSink implements Sink {
     this.size = fstatSync(this.#file).size
   }
 
-  /** Leaves this many of the bytes that it had. */
-  begin(size: number): void {
+  /** Leaves this many of the bytes that it had, or all. */
+  begin(most: number): void {
     this.#hasBegun = true
     // Nothing else has a length.
-    if (fstatSync(this.#file).isFile()) this.#try(() => ftruncateSync(this.#file, size))
+    if (fstatSync(this.#file).isFile()) this.#try(() => ftruncateSync(this.#file, Math.min(most, this.size)))
   }
 
   write(bytes: Buffer): null {
