@@ -26,7 +26,7 @@ const ADVICE: Readonly<Record<string, string>> = {
     'proxy-user U proxy-anyauth proxy-basic proxy-digest proxy-negotiate proxy-ntlm proxy1.0 socks4 socks4a socks5 ' +
     'socks5-hostname socks5-basic socks5-gssapi socks5-gssapi-nec socks5-gssapi-service proxytunnel p preproxy ' +
     'proxy-header proxy-service-name proxy-http2',
-  '--cacert, --cert and --key are for the proxy, too': 'proxy-cacert proxy-cert proxy-key proxy-insecure',
+  '--cacert is for an https: proxy, too': 'proxy-cacert proxy-cert proxy-key proxy-insecure',
   [TLS_OF_RUNTIME]:
     'tlsv1 1 tlsv1.0 tlsv1.1 tlsv1.2 tlsv1.3 tls-max sslv2 2 sslv3 3 ssl ssl-reqd ciphers tls13-ciphers curves ' +
     'ssl-no-revoke ssl-revoke-best-effort ssl-allow-beast ssl-auto-client-cert cert-status cert-type key-type pass ' +
