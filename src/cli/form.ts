@@ -34,10 +34,9 @@ export async function formOf(
   for (const part of parts) {
     const [, name, sign, given] = /^([^=]+)=([@<]?)(.*)$/s.exec(part) ?? []
     if (name === undefined) throw new UsageError("--form is written 'name=value' or 'name=@FILE'")
-    const parameters = Object.fromEntries(
-      [...given!.matchAll(PARAMETERS)].map((match) => [match[1], match[2]]),
-    )
-    const value = unquoted(given!.replace(PARAMETERS, ''))
+    const [, quoted, rest = given!] = /^("(?:[^"\\]|\\.)*")(.*)$/s.exec(given!) ?? []
+    const parameters = Object.fromEntries([...rest.matchAll(PARAMETERS)].map(([, key, text]) => [key, text]))
+    const value = unquoted(quoted ?? rest.replace(PARAMETERS, ''))
     const content = sign === '' ? value : await read(value)
     const known = parameters['filename'] === undefined ? null : unquoted(parameters['filename'])
     const file = known ?? (sign === '@' ? basename(value) : null)

@@ -28,7 +28,8 @@ export class Transfer {
   readonly #file: FileSink | null
   readonly #progress: Progress
   #terminal: TerminalSink | null = null
-  #isPartial = false
+  /** The file had all of it. */
+  #isWhole = false
 
   /** `output` is the name of a file, `-`, null for the last part of the URL's path, undefined for none. */
   constructor(
@@ -88,8 +89,9 @@ export class Transfer {
     if (head.status < 200) return null
     const { stdout } = this.#context
     const { fail, json, har } = this.#options
-    if (fail && head.status >= 400) return null
-    if (this.#file !== null) return this.#beginFile(head)
+    this.#isWhole = head.status === 416 && this.#offset !== null && lengthOf(head) === this.#offset
+    if (this.#isWhole || (fail && head.status >= 400)) return null
+    if (this.#file !== null) return this.#beginFile(this.#file, head)
     if (json || har === '-') return null
     if (!stdout.isTTY || this.#isExplicit) return new PipeSink(stdout)
     this.#terminal = new TerminalSink(stdout, field(head.headers, 'content-type') ?? '')
@@ -97,24 +99,20 @@ export class Transfer {
   }
 
   /** Bytes are only ever added where they belong: what a server sends from its beginning starts the file anew. */
-  #beginFile(head: Head): Sink | null {
+  #beginFile(file: FileSink, head: Head): Sink | null {
     const offset = this.#offset
-    const file = this.#file!
-    const range = /^bytes (?:(\d+)-\d+|\*)\/(\d+|\*)$/.exec(field(head.headers, 'content-range') ?? '')
-    if (offset === null || (head.status !== 206 && head.status !== 416)) {
-      if (offset === null || head.status < 300) file.begin(0)
-      return offset === null || head.status < 300 ? file : null
+    if (offset !== null && head.status === 206) {
+      if (startOf(head) !== offset) {
+        throw new UsageError(
+          `cannot resume ${file.name}: the server did not send what follows byte ${offset}`,
+        )
+      }
+      file.begin(offset)
+      return file
     }
-    if (head.status === 416) {
-      // It is all there already.
-      this.#isPartial = range?.[2] === String(offset)
-      return null
-    }
-    if (Number(range?.[1]) !== offset) {
-      throw new UsageError(`cannot resume ${file.name}: the server did not send what follows byte ${offset}`)
-    }
-    this.#isPartial = true
-    file.begin(offset)
+    // A redirect or an error is not what the file has a part of.
+    if (offset !== null && head.status >= 300) return null
+    file.begin(0)
     return file
   }
 
@@ -178,9 +176,19 @@ export class Transfer {
   #exitCodeOf({ failure, response }: Exchange): ExitCode {
     if (failure !== null) return failure.exitCode
     const { fail } = this.#options
-    const isRefused = response!.status >= 400 && !this.#isPartial
+    const isRefused = response!.status >= 400 && !this.#isWhole
     return isRefused && (fail || this.#options['fail-with-body']) ? EXIT.status : EXIT.ok
   }
+}
+
+/** Where the bytes of a 206 begin. */
+function startOf({ headers }: Head): number {
+  return Number(/^bytes (\d+)-/.exec(field(headers, 'content-range') ?? '')?.[1] ?? Number.NaN)
+}
+
+/** How many bytes there are, as a 416 says. */
+function lengthOf({ headers }: Head): number {
+  return Number(/^bytes \*\/(\d+)$/.exec(field(headers, 'content-range') ?? '')?.[1] ?? Number.NaN)
 }
 
 /** The last part of the path. A server cannot choose the folder: no part of it has a slash. */
