@@ -17,7 +17,7 @@ import { type Load, runLoad } from './load.ts'
 import { type Options, parseOptions, UsageError } from './options.ts'
 import { Progress } from './progress.ts'
 import { failureLines } from './report.ts'
-import { Requests } from './request-of.ts'
+import { Requests, readAll } from './request-of.ts'
 import { measurementResult, print } from './result.ts'
 import { TextLayout } from './text-layout.ts'
 import { Transfer } from './transfer.ts'
@@ -40,7 +40,10 @@ export async function run(context: CommandContext): Promise<ExitCode> {
       ...(key !== undefined && { key: await read(key) }),
     }
     const requests = await Requests.read(options, stdin)
-    return await (options.isLoad ? measure : transferAll)(options, files, requests, context)
+    const format = options['write-out']
+    const given = format?.startsWith('@') ? String(await readAll(format.slice(1), stdin)) : format
+    const all = given === undefined ? options : { ...options, 'write-out': given }
+    return await (options.isLoad ? measure : transferAll)(all, files, requests, context)
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     stderr.write(`${failureLines(failureOf(error, 'connecting'), TextLayout.for(stderr, env)).join('\n')}\n`)

@@ -64,7 +64,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   [SHELL]:
     'path-as-is junk-session-cookies j create-dirs remove-on-error no-clobber ignore-content-length xattr ' +
     'config K max-filesize next : disallow-username-in-url hsts interface local-port manual M fail-early rate-limit libcurl ipfs-gateway create-file-mode',
-  '--progress is drawn on a terminal by itself; -s leaves it out': 'progress-bar #',
+  'progress is drawn on a terminal by itself; -s leaves it out': 'progress-bar #',
   "-X and -H 'host: …'": 'request-target haproxy-protocol haproxy-clientip',
   '--unix-socket': 'abstract-unix-socket',
   'proto is http or https: write it into the URL': 'proto proto-default suppress-connect-headers',

@@ -6,7 +6,7 @@ import { lookup } from 'node:dns'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { type PeerCertificate, TLSSocket } from 'node:tls'
 import { Agent, type BuildConnectorOptions, type ClientOptions, type EnvHttpProxyAgent } from '../index.ts'
-import { exchangeError } from './failure.ts'
+import { exchangeError, type Stage } from './failure.ts'
 import type { Options } from './options.ts'
 import type { Dial } from './phases.ts'
 import { type ConnectParams, openProxied, type ProxyFacts, watchConnections } from './proxied-dialer.ts'
@@ -39,6 +39,11 @@ export class Dialer {
 
   get isCleartextH2(): boolean {
     return this.#options.h2c
+  }
+
+  /** What a request that has no response waits for. */
+  get stage(): Stage {
+    return this.connections.length === 0 ? 'connecting' : 'waiting for the response'
   }
 
   /** Whether it is a connection of this run. */

@@ -52,7 +52,8 @@ Result
   -i, --include           the head of the response before the body
   -v, --verbose           the report, with the request's headers, also if there
                             is no terminal: on standard error
-  -s, --silent            no report, no progress, no errors; -S: errors
+  -s, --silent            no report, no progress, no errors
+  -S, --show-error        with --silent: errors all the same
   -w, --write-out FORMAT  '%{http_code} %{time_total}\\n' instead of the report
       --json              a JSON object instead of body and report
       --har FILE          write a HAR 1.2 archive, for your eyes only (mode 600)

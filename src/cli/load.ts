@@ -6,7 +6,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { Dialer } from './dialer.ts'
 import { verdictOf } from './expectation.ts'
-import { deadline, type Failure, failureOf, type Stage } from './failure.ts'
+import { deadline, type Failure, failureOf } from './failure.ts'
 import { type Outgoing, requestOptions } from './message.ts'
 import type { Options } from './options.ts'
 
@@ -48,14 +48,15 @@ export async function runLoad(dialer: Dialer, outgoing: Outgoing, load: Load) {
   const one = async (due: number): Promise<void> => {
     const abort = outgoing.timeout === null ? null : new AbortController()
     const limit = outgoing.timeout && deadline(outgoing.timeout, (error) => abort!.abort(error))
-    let stage: Stage = dialer.connections.length === 0 ? 'connecting' : 'waiting for the response'
+    let hasHead = false
     try {
       const response = await pool.request({ ...requestOptions(outgoing), signal: abort?.signal ?? null })
-      stage = 'receiving the body'
+      hasHead = true
       let bytes = 0
       for await (const chunk of response.body) bytes += (chunk as Buffer).length
       tally.response(response.statusCode, bytes, performance.now() - due)
     } catch (error) {
+      const stage = hasHead ? 'receiving the body' : dialer.stage
       if (ending === 'none') tally.failure(failureOf(error, stage, dialer.isCleartextH2))
     }
     if (limit) limit.clear()

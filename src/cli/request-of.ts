@@ -161,7 +161,8 @@ async function encodedPiece(value: string, read: (name: string) => Promise<Buffe
   )
 }
 
-async function readAll(given: string, stdin: Readable): Promise<Buffer> {
+/** The content of a file; `-` is standard input. */
+export async function readAll(given: string, stdin: Readable): Promise<Buffer> {
   return onFile('read', given, async (name) => {
     const chunks: Buffer[] = []
     let size = 0

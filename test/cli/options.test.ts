@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { HELP } from '../../src/cli/help.ts'
 import { parseOptions, UsageError } from '../../src/cli/options.ts'
+import { readPages } from '../docs/pages.ts'
 
 const URL_ = 'http://localhost:1/'
 
@@ -102,11 +103,26 @@ for (const [argv, message] of WRONG) {
   })
 }
 
-test('the help fits eighty columns and names every option', () => {
+const optionsIn = (text: string): string[] => [...new Set(text.match(/--[a-z][\w.-]+\w/g))].sort()
+
+test('the help fits eighty columns, names what the page names, and all of it exists', () => {
   for (const line of HELP.split('\n')) assert.ok(line.length <= 80, line)
-  const names =
-    'method header data json-body timeout retry http1 http2 h2c unix-socket cacert cert key insecure output'
-  for (const name of `${names} verbose json har fail repeat concurrency help version`.split(' ')) {
-    assert.match(HELP, new RegExp(`--${name}\\b`))
+  const page = readPages().find(({ path }) => path === 'docs/cli.md')!
+  const rows = page.text.split('\n').filter((line) => line.startsWith('| `-'))
+  const named = optionsIn(HELP)
+  assert.ok(named.length > 50)
+  assert.deepEqual(
+    optionsIn(rows.map((row) => row.split('|')[1]).join()).filter((name) => !named.includes(name)),
+    [],
+  )
+  for (const name of named) {
+    assert.ok(page.text.includes(`\`${name}`), name)
+    let message = ''
+    try {
+      parseOptions([name, 'x'])
+    } catch (error) {
+      message = (error as Error).message
+    }
+    assert.doesNotMatch(message, /Unknown option/, name)
   }
 })

@@ -107,6 +107,8 @@ for (const way of WAYS) {
     ])
     const [connect, total] = times.stdout.split(' ').map(Number)
     assert.ok(connect! > 0 && total! >= connect!, times.stdout)
+    const given = await command([...way.options, '-w', '@-', url], { stdin: '%{http_code}\\n' })
+    assert.equal(given.stdout, '302\n')
     const redirect = await command([...way.options, '-w', '%{redirect_url}', url])
     assert.equal(redirect.stdout, `${url}/to`)
   })
