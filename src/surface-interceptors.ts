@@ -8,6 +8,7 @@ export type {
   BearerFunction,
 } from './interceptor/auth/options.ts'
 export type { CircuitBreakerOptions } from './interceptor/circuit-breaker/options.ts'
+export type { CompressOptions } from './interceptor/compress/options.ts'
 export type { CookieJarLike, CookiesOptions } from './interceptor/cookies/options.ts'
 export type { DecompressOptions } from './interceptor/decompress/options.ts'
 export type { DeduplicateMethods, DeduplicateOptions } from './interceptor/deduplicate/options.ts'

@@ -205,6 +205,7 @@ function wordsFor(value: unknown): readonly string[] | null {
 const INTERCEPTOR_PAGES = [
   ['auth', 'docs/auth.md'],
   ['circuitBreaker', 'docs/circuit-breaker.md'],
+  ['compress', 'docs/compress.md'],
   ['decompress', 'docs/decompress.md'],
   ['deduplicate', 'docs/deduplicate.md'],
   ['dns', 'docs/dns.md'],
@@ -264,6 +265,7 @@ describe('the options', () => {
       ['interceptor/auth/options.ts', 'AuthUser', 'docs/auth.md'],
       ['interceptor/auth/options.ts', 'BearerContext', 'docs/auth.md'],
       ['interceptor/circuit-breaker/options.ts', 'CircuitBreakerOptions', 'docs/circuit-breaker.md'],
+      ['interceptor/compress/options.ts', 'CompressOptions', 'docs/compress.md'],
       ['interceptor/decompress/options.ts', 'DecompressOptions', 'docs/decompress.md'],
       ['interceptor/deduplicate/options.ts', 'DeduplicateOptions', 'docs/deduplicate.md'],
       ['interceptor/dns/options.ts', 'DnsOptions', 'docs/dns.md'],

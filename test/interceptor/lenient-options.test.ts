@@ -19,6 +19,7 @@ test('options are taken in other forms that can mean only one thing', async () =
     await new RetryAgent(new Agent(), options as never).close()
   }
   interceptors.decompress({ skipStatusCodes: ['204'], maxSize: '10', skipErrorResponses: 0 } as never)
+  interceptors.compress({ level: '3', minSize: '10' } as never)
   interceptors.hedge({ delay: '10', maxAttempts: '2', methods: new Set(['GET']) } as never)
   interceptors.throttle({ concurrency: '2', rate: '0.5', adaptive: 1 } as never)
   interceptors.circuitBreaker({ threshold: '0.5', window: '1000' } as never)

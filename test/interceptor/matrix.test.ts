@@ -36,6 +36,7 @@ const rows: Record<string, Row> = {
   auth: { make: () => interceptors.auth({ bearer: async () => 't', origins: () => true }), prefix: '/shut' },
   cache: { make: () => interceptors.cache() },
   circuitBreaker: { make: () => interceptors.circuitBreaker({ minRequests: 1 }) },
+  compress: { make: () => interceptors.compress({ minSize: 0 }) },
   cookies: { make: () => interceptors.cookies() },
   decompress: { make: () => interceptors.decompress(), prefix: '/gzip' },
   deduplicate: { make: () => interceptors.deduplicate() },

@@ -63,6 +63,12 @@ const OWNERS: Readonly<Record<string, Owner>> = {
   },
   hedge: { over: interceptors.hedge({ delay: 100 }), discard: (attempt) => attempt.head(503) },
   'circuit breaker': { over: (below) => interceptors.circuitBreaker()(below) },
+  compress: {
+    // Another one for each request: an origin that has refused the coding gets none.
+    over: (below) => interceptors.compress()(below),
+    opts: { method: 'POST', body: 'x'.repeat(2000) },
+    discard: (attempt) => attempt.head(415),
+  },
   decompress: { over: interceptors.decompress() },
   deduplicate: { over: interceptors.deduplicate() },
   cache: { over: interceptors.cache() },
@@ -150,6 +156,7 @@ const EVENTS: Readonly<Record<string, Event>> = {
   unauthorized: below((attempt) =>
     attempt.head(401, { 'www-authenticate': 'Digest realm="r", nonce="n", qop="auth", stale=true' }),
   ),
+  unsupported: below((attempt) => attempt.head(415)),
   data: below((attempt) => attempt.data('x')),
   end: below((attempt) => attempt.end()),
   error: below((attempt) => attempt.error(new Error('failed below'))),

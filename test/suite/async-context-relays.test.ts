@@ -14,6 +14,7 @@ const INTERCEPTORS: Record<string, () => Parameters<Dispatcher['compose']>[0]> =
   auth: () => interceptors.auth({ bearer: async () => 't' }),
   cache: () => interceptors.cache(),
   circuitBreaker: () => interceptors.circuitBreaker(),
+  compress: () => interceptors.compress({ minSize: 0 }),
   cookies: () => interceptors.cookies({ jar: new CookieJar() }),
   decompress: () => interceptors.decompress(),
   deduplicate: () => interceptors.deduplicate(),
