@@ -6,12 +6,9 @@
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { type CacheControl, readCacheControl, splitList } from '../../relay/cache-control.ts'
 import { fieldLines, fieldText, trimmed } from '../../relay/fields.ts'
+import { BARE_ITEM, KEY, PARAMETERS } from '../../relay/structured-fields.ts'
 import type { ControlFacts } from './freshness.ts'
 
-const KEY = '[a-z*][a-z0-9_\\-.*]*'
-const BARE_ITEM =
-  '(?:-?[0-9]{1,15}|-?[0-9]{1,12}\\.[0-9]{1,3}|"(?:[\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]|\\\\["\\\\])*"|[A-Za-z*][!#$%&\'*+\\-.^_`|~0-9A-Za-z:/]*|:[A-Za-z0-9+/=]*:|\\?[01])'
-const PARAMETERS = `(?:; *${KEY}(?:=${BARE_ITEM})?)*`
 const MEMBER = new RegExp(`^(${KEY})(?:=(${BARE_ITEM}))?${PARAMETERS}$`)
 
 const SECONDS: ReadonlySet<string> = new Set(

@@ -10,7 +10,7 @@ import type { Head } from '../../relay/response-source.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import type { RetryHook } from './options.ts'
 import { note } from './policy.ts'
-import { retryAfterOf } from './retry-after.ts'
+import { askedWaitOf } from './retry-after.ts'
 
 /** One failed attempt. */
 export interface RetryAttempt {
@@ -70,7 +70,7 @@ export function statusError(message: string, head: Head, before: FailedAttempts)
   const { statusCode, headers } = head
   const count = before.count + 1
   const error = new RequestRetryError(message, statusCode, { headers, data: { count } })
-  const retryAfter = retryAfterOf(headers)
+  const retryAfter = askedWaitOf(headers)
   if (retryAfter !== null) note(error, { retryAfter })
   return error
 }

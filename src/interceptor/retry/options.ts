@@ -111,7 +111,7 @@ export interface RetryOptions {
   minTimeout?: number | null | undefined
   /** What each wait is multiplied by to get the next. Default: 2. */
   timeoutFactor?: number | null | undefined
-  /** Wait as long as `retry-after` says. Default: true. */
+  /** Wait as long as the server asks for. Default: true. */
   retryAfter?: boolean | null | undefined
   /** Methods that may be repeated although the server may have processed the request. */
   methods?: RetryList<HttpMethod> | null | undefined

@@ -12,7 +12,7 @@ import { beginsAnew } from '../../relay/replay.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { type RetrySettings, shownRetryOptions } from './options.ts'
 import { isRepeatable } from './repeat.ts'
-import { retryAfterOf } from './retry-after.ts'
+import { askedWaitOf } from './retry-after.ts'
 
 /** No retry. */
 export const GIVE_UP = -1
@@ -125,7 +125,7 @@ function askedDelay(error: Error): number | null {
   const retryAfter = ownField(error, 'retryAfter')
   if (typeof retryAfter === 'number') return retryAfter
   const headers = ownField(error, 'headers')
-  return typeof headers === 'object' && headers !== null ? retryAfterOf(headers as HeaderObject) : null
+  return typeof headers === 'object' && headers !== null ? askedWaitOf(headers as HeaderObject) : null
 }
 
 function backoff(counter: number, settings: RetrySettings): number {

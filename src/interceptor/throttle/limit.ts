@@ -8,7 +8,8 @@ import type { Linked, LinkedList } from '../../base/collection/linked-list.ts'
 import { LONGEST_DELAY } from '../../base/loop/deadline.ts'
 import { clearTimer, startTimer } from '../../base/loop/timer.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { retryAfterOf } from '../retry/retry-after.ts'
+import { type Quota, quotaOf } from '../quota-fields.ts'
+import { askedWaitOf } from '../retry/retry-after.ts'
 import { AdaptiveRate } from './adaptive-rate.ts'
 import type { ThrottleSettings } from './options.ts'
 import { TokenBucket } from './token-bucket.ts'
@@ -20,6 +21,8 @@ export interface LimitedRequest extends Waiting<LimitedRequest> {
   readonly hasWaited: boolean
   /** By the clock of the host; only if the rate is adaptive. */
   sentAt: number
+  /** The limit has seen the head of its response. */
+  isAnswered: boolean
   /** Never throws. */
   onTurn(): void
   /** The server has asked for a wait of so many milliseconds, which is too long. Never throws. */
@@ -61,6 +64,10 @@ export class Limit implements Linked<Limit> {
   /** After one was added, `advance()` may send it. */
   readonly waiting: WaitingRequests<LimitedRequest> = new WaitingRequests()
   #running = 0
+  /** Of those, the ones that the server may not have counted yet. */
+  #unanswered = 0
+  /** How many requests the server still accepts before a time. */
+  #quota: { left: number; readonly resetsAt: number } | null = null
   #state: State = 'open'
   /**
    * The server has asked for a longer wait than is allowed: until `askedFor`. Until `opensAt` requests fail
@@ -105,7 +112,9 @@ export class Limit implements Linked<Limit> {
   /** A request is about to be sent. */
   admit(request: LimitedRequest): void {
     this.#running++
+    this.#unanswered++
     this.#bucket.take()
+    if (this.#quota !== null) this.#quota.left--
     if (this.#rate !== null) request.sentAt = this.#host.time()
     this.#host.running++
   }
@@ -143,7 +152,15 @@ export class Limit implements Linked<Limit> {
   }
 
   #delay(): number {
-    return this.#bucket.isUnlimited ? 0 : this.#bucket.delay(this.#host.time())
+    if (this.#quota === null && this.#bucket.isUnlimited) return 0
+    const at = this.#host.time()
+    return Math.max(this.#untilReset(at), this.#bucket.delay(at))
+  }
+
+  #untilReset(at: number): number {
+    if (this.#quota === null) return 0
+    if (at >= this.#quota.resetsAt) this.#quota = null
+    return this.#quota === null || this.#quota.left > 0 ? 0 : this.#quota.resetsAt - at
   }
 
   #setAlarm(delay: number): void {
@@ -168,18 +185,40 @@ export class Limit implements Linked<Limit> {
     this.#state = 'open'
   }
 
-  /** The head of a response shows whether the server accepts the rate. */
+  /** The head of a response shows whether the server accepts the rate, and how many requests more. */
   onHead(statusCode: number, headers: HeaderObject, request: LimitedRequest): void {
+    if (!request.isAnswered) this.#unanswered--
+    request.isAnswered = true
+    const { quotaFields } = this.#settings
     const isRefusal = statusCode === 429 || statusCode === 503
+    const quota = quotaFields && !isRefusal ? quotaOf(headers) : null
+    if (quota !== null) this.#keep(quota)
     if (!isRefusal && (this.#rate === null || statusCode >= 500)) return
     const at = this.#host.time()
     if (!isRefusal) this.#rate!.onAccepted(at, request.hasWaited)
     else {
       this.#rate?.onRefused(at, request.sentAt)
-      const asked = retryAfterOf(headers)
+      const asked = askedWaitOf(headers, quotaFields)
       if (asked !== null) this.#pause(asked, at)
     }
     if (this.#rate !== null) this.#bucket.changeRate(this.#rate.value, at)
+  }
+
+  #keep({ remaining, reset }: Quota): void {
+    if (remaining === null || reset === 0) return
+    const at = this.#host.time()
+    if (remaining === 0) {
+      this.#quota = null
+      this.#pause(reset, at)
+      return
+    }
+    // Requests that are under way may be those that use up the rest. Their responses say so.
+    const left = remaining - this.#unanswered
+    this.#quota = { left, resetsAt: at + Math.min(reset, this.#settings.maxRetryAfter) }
+    if (this.waiting.size === 0) return
+    // There may be more left than was known.
+    this.#stopAlarm()
+    queueMicrotask(() => this.advance())
   }
 
   #pause(asked: number, at: number): void {
@@ -193,9 +232,16 @@ export class Limit implements Linked<Limit> {
   }
 
   /** A request is over, or has become a tunnel. `wasSent` is false if it cannot have reached the server. */
-  release(wasSent: boolean): void {
+  release(request: LimitedRequest, wasSent: boolean): void {
     this.#running--
-    if (!wasSent) this.#bucket.giveBack()
+    if (!request.isAnswered) this.#unanswered--
+    if (!wasSent) {
+      this.#bucket.giveBack()
+      if (this.#quota !== null) {
+        this.#quota.left++
+        this.#stopAlarm()
+      }
+    }
     this.#host.running--
   }
 

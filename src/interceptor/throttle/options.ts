@@ -43,6 +43,8 @@ export interface ThrottleOptions {
    * wait longer fail. Default: 300 000.
    */
   maxRetryAfter?: number | null | undefined
+  /** Whether the fields of a response about the quota of its client count. Default: true. */
+  quotaFields?: boolean | null | undefined
 }
 
 export interface ThrottleSettings extends Filled<Omit<ThrottleOptions, 'per'>> {
@@ -74,6 +76,7 @@ const OPTIONS = {
   burst: option<number | null>(null, integerFrom(1)),
   maxQueue: option(NO_LIMIT, countFrom(0)),
   maxRetryAfter: option(300e3, finiteFrom(0)),
+  quotaFields: option(true, isBoolean),
 }
 
 const NAMES = new OptionNames('interceptors.throttle()', OPTIONS)

@@ -22,6 +22,7 @@ export class ThrottledRequest extends RelayedRequest implements LimitedRequest {
   readonly priority: number
   order = 0
   sentAt = 0
+  isAnswered = false
   readonly #limit: Limit
   /** Of one that has waited; kept when it is sent, for its body. */
   #call: HeldCall | null = null
@@ -122,7 +123,7 @@ export class ThrottledRequest extends RelayedRequest implements LimitedRequest {
   #leave(wasSent: boolean, finalCall: () => void): void {
     if (!this.#isRunning) return
     this.#isRunning = false
-    this.#limit.release(wasSent)
+    this.#limit.release(this, wasSent)
     try {
       finalCall()
     } finally {
