@@ -9,12 +9,12 @@ export type {
   StoredBody,
 } from './cache/store/cache-store.ts'
 export type { MemoryCacheStoreOptions } from './cache/store/memory-store.ts'
+export type { RedisCacheStoreOptions } from './cache/store/redis-store.ts'
+export type { SqliteCacheStoreOptions } from './cache/store/sqlite-store.ts'
+export * as cacheStores from './cache/store/stores.ts'
 export type {
   IoRedisClient,
   KeyValueClient,
   NodeRedisClient,
   RedisClient,
-} from './cache/store/redis-client.ts'
-export type { RedisCacheStoreOptions } from './cache/store/redis-store.ts'
-export type { SqliteCacheStoreOptions } from './cache/store/sqlite-store.ts'
-export * as cacheStores from './cache/store/stores.ts'
+} from './redis/redis-client.ts'

@@ -47,4 +47,6 @@ export type {
 export type { RetryBudgetOptions } from './interceptor/retry-budget.ts'
 export type { ThrottleKey, ThrottleOptions } from './interceptor/throttle/options.ts'
 export * as interceptors from './interceptors.ts'
+export type { ScriptClient } from './redis/redis-client.ts'
+export type { SharedStoreOptions, WithoutStore } from './redis/shared-store.ts'
 export type { CacheControlDirectives } from './relay/cache-control.ts'

@@ -1,7 +1,7 @@
 /** A Writable that stores a body in parts while it arrives, and the response when it has ended. */
 import { Buffer } from 'node:buffer'
 import { Writable } from 'node:stream'
-import type { RemoteClient } from './redis-client.ts'
+import type { RemoteClient } from '../../redis/redis-client.ts'
 
 /** A shorter body is stored with the head, and needs no part. */
 const PART_SIZE = 256 * 1024

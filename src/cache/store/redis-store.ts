@@ -13,13 +13,18 @@ import { Buffer } from 'node:buffer'
 import type { Writable } from 'node:stream'
 import { loadCrypto } from '../../base/node/lazy-modules.ts'
 import { defineKind } from '../../base/object/kind.ts'
+import {
+  keyValueClient,
+  type RedisClient,
+  type RemoteClient,
+  withTimeLimit,
+} from '../../redis/redis-client.ts'
+import { StoreAnswers } from '../../redis/store-answers.ts'
 import { DAY } from '../rules/freshness.ts'
 import { varyMatches, varyText, varyValues } from '../rules/vary.ts'
 import type { CacheGetResult, CacheKey, CacheStore, CacheValue } from './cache-store.ts'
 import { OpenStreams } from './open-streams.ts'
 import { partStream, type StoredParts } from './part-stream.ts'
-import { keyValueClient, type RedisClient, type RemoteClient, withTimeLimit } from './redis-client.ts'
-import { StoreAnswers } from './store-answers.ts'
 import { checkedUrl, completed, storeOptions, urlOf } from './store-arguments.ts'
 import { reportStoreError } from './store-errors.ts'
 import { readHead, writeHead } from './stored-head.ts'

@@ -6,6 +6,7 @@
 import type { Writable } from 'node:stream'
 import { ignoreRejection } from '../../base/loop/stray-promise.ts'
 import { isThenable } from '../../base/loop/thenable.ts'
+import { StoreAnswers } from '../../redis/store-answers.ts'
 import { announcedLength } from '../../relay/fields.ts'
 import type {
   CacheGetResult,
@@ -16,7 +17,6 @@ import type {
   WholeStore,
 } from './cache-store.ts'
 import { blocksOf, type Found } from './found.ts'
-import { StoreAnswers } from './store-answers.ts'
 import { reportStoreError as report, type StoreOperation } from './store-errors.ts'
 import { flawOf } from './stored-check.ts'
 import { withBody } from './stored-head.ts'

@@ -12,6 +12,7 @@ import { type Quota, quotaOf } from '../quota-fields.ts'
 import { askedWaitOf } from '../retry/retry-after.ts'
 import { AdaptiveRate } from './adaptive-rate.ts'
 import type { ThrottleSettings } from './options.ts'
+import { SharedLimit, type SharedLimitHost } from './shared-limit.ts'
 import { TokenBucket } from './token-bucket.ts'
 import { type Waiting, WaitingRequests } from './waiting-requests.ts'
 
@@ -31,6 +32,8 @@ export interface LimitedRequest extends Waiting<LimitedRequest> {
 
 /** What a limit needs of its throttle. */
 export interface LimitHost {
+  /** Tells it from others that share a store. */
+  readonly name: string
   /** Never earlier than the time of a timer that has fired. */
   time(): number
   /** The timer for this time has fired. */
@@ -51,7 +54,7 @@ export interface LimitHost {
  */
 type State = 'open' | 'enqueued' | ReturnType<typeof setTimeout>
 
-export class Limit implements Linked<Limit> {
+export class Limit implements Linked<Limit>, SharedLimitHost {
   previous: Limit | null = null
   next: Limit | null = null
   /** Null unless the host has it among those that it may forget. */
@@ -61,6 +64,8 @@ export class Limit implements Linked<Limit> {
   readonly #settings: ThrottleSettings
   readonly #bucket: TokenBucket
   readonly #rate: AdaptiveRate | null
+  /** Null unless other processes share it. */
+  readonly #shared: SharedLimit | null
   /** After one was added, `advance()` may send it. */
   readonly waiting: WaitingRequests<LimitedRequest> = new WaitingRequests()
   #running = 0
@@ -80,12 +85,28 @@ export class Limit implements Linked<Limit> {
     this.#host = host
     this.#settings = settings
     this.#rate = settings.adaptive ? new AdaptiveRate(settings.rate) : null
-    const rate = this.#rate?.value ?? settings.rate
+    const { store } = settings
+    this.#shared = store && new SharedLimit(key, host.name, { ...settings, store }, this)
+    const rate = store === null ? (this.#rate?.value ?? settings.rate) : Number.POSITIVE_INFINITY
     this.#bucket = new TokenBucket(rate, settings.burst, rate === Number.POSITIVE_INFINITY ? 0 : host.time())
   }
 
   get isIdle(): boolean {
     return this.#running === 0 && this.waiting.size === 0
+  }
+
+  time(): number {
+    return this.#host.time()
+  }
+
+  get demand(): { readonly waiting: number; readonly running: number } {
+    return { waiting: this.waiting.size, running: this.#running }
+  }
+
+  onNews(): void {
+    if (this.waiting.size === 0) return
+    this.#stopAlarm()
+    this.advance()
   }
 
   get isFull(): boolean {
@@ -114,6 +135,7 @@ export class Limit implements Linked<Limit> {
     this.#running++
     this.#unanswered++
     this.#bucket.take()
+    this.#shared?.take()
     if (this.#quota !== null) this.#quota.left--
     if (this.#rate !== null) request.sentAt = this.#host.time()
     this.#host.running++
@@ -148,13 +170,14 @@ export class Limit implements Linked<Limit> {
   }
 
   get #hasRoom(): boolean {
-    return this.#running < this.#settings.concurrency
+    return this.#running < this.#settings.concurrency && this.#shared?.hasRoom(this.#running) !== false
   }
 
   #delay(): number {
-    if (this.#quota === null && this.#bucket.isUnlimited) return 0
+    const shared = this.#shared?.delay() ?? 0
+    if (this.#quota === null && this.#bucket.isUnlimited) return shared
     const at = this.#host.time()
-    return Math.max(this.#untilReset(at), this.#bucket.delay(at))
+    return Math.max(shared, this.#untilReset(at), this.#bucket.delay(at))
   }
 
   #untilReset(at: number): number {
@@ -234,6 +257,7 @@ export class Limit implements Linked<Limit> {
   /** A request is over, or has become a tunnel. `wasSent` is false if it cannot have reached the server. */
   release(request: LimitedRequest, wasSent: boolean): void {
     this.#running--
+    this.#shared?.onReleased()
     if (!request.isAnswered) this.#unanswered--
     if (!wasSent) {
       this.#bucket.giveBack()

@@ -13,6 +13,7 @@ import {
   option,
   readLoosely,
 } from '../../options.ts'
+import { isStore, SharedStore, type SharedStoreOptions } from '../../redis/shared-store.ts'
 import { originKey } from '../../relay/origin-key.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 
@@ -45,9 +46,12 @@ export interface ThrottleOptions {
   maxRetryAfter?: number | null | undefined
   /** Whether the fields of a response about the quota of its client count. Default: true. */
   quotaFields?: boolean | null | undefined
+  /** Shares `rate` and `concurrency` with other processes. Default: none. */
+  store?: SharedStoreOptions | null | undefined
 }
 
-export interface ThrottleSettings extends Filled<Omit<ThrottleOptions, 'per'>> {
+export interface ThrottleSettings extends Filled<Omit<ThrottleOptions, 'per' | 'store'>> {
+  readonly store: SharedStore | null
   /** Null for the origin. */
   readonly keyOf: ThrottleKey | null
 }
@@ -77,14 +81,21 @@ const OPTIONS = {
   maxQueue: option(NO_LIMIT, countFrom(0)),
   maxRetryAfter: option(300e3, finiteFrom(0)),
   quotaFields: option(true, isBoolean),
+  store: option<SharedStoreOptions | null>(null, isStore),
 }
 
 const NAMES = new OptionNames('interceptors.throttle()', OPTIONS)
 
 export function readThrottleOptions(options: ThrottleOptions | null | undefined): ThrottleSettings {
-  const { per, burst, ...same } = readLoosely(OPTIONS, options, NAMES)
+  const { per, burst, store, ...same } = readLoosely(OPTIONS, options, NAMES)
+  if (store !== null && same.adaptive) throw new InvalidArgumentError('adaptive cannot be shared by a store')
   const keyOf = per === 'origin' ? null : per
-  return { ...same, keyOf, burst: burst ?? (same.adaptive ? ADAPTIVE_BURST : 1) }
+  return {
+    ...same,
+    keyOf,
+    burst: burst ?? (same.adaptive ? ADAPTIVE_BURST : 1),
+    store: store === null ? null : new SharedStore(store),
+  }
 }
 
 /** Null if the request is not throttled. */

@@ -3,6 +3,7 @@
 import { LinkedList } from '../../base/collection/linked-list.ts'
 import { RingQueue } from '../../base/collection/ring-queue.ts'
 import { now } from '../../base/loop/clock.ts'
+import { loadCrypto } from '../../base/node/lazy-modules.ts'
 import type { Call } from '../../relay/relayed-request.ts'
 import { Limit, type LimitHost } from './limit.ts'
 import type { ThrottleSettings } from './options.ts'
@@ -24,6 +25,7 @@ export class Throttle implements LimitHost {
   running = 0
   /** `run()` is on the stack: a request that it sends may end at once, and call it again. */
   #isRunningQueue = false
+  #name: string | null = null
   #latestAlarm = 0
 
   constructor(settings: ThrottleSettings) {
@@ -62,6 +64,12 @@ export class Throttle implements LimitHost {
 
   time(): number {
     return Math.max(now(), this.#latestAlarm)
+  }
+
+  /** Random, because process ids repeat from one machine to the next. */
+  get name(): string {
+    this.#name ??= loadCrypto().randomUUID()
+    return this.#name
   }
 
   onDue(at: number): void {

@@ -2,7 +2,7 @@
  * The answers of a store that may be slow. Nothing waits longer than a time for one, and after a failure the
  * store is left alone for a while: every request would wait for it again.
  */
-import { clearTimer, startTimer } from '../../base/loop/timer.ts'
+import { clearTimer, startTimer } from '../base/loop/timer.ts'
 
 export class StoreAnswers {
   readonly #timeout: number

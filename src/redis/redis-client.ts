@@ -1,8 +1,8 @@
-/** The three operations that a store of several processes needs, on the clients that callers bring. */
+/** The operations that stores of several processes need, on the clients that callers bring. */
 import { Buffer } from 'node:buffer'
 import type { StoreAnswers } from './store-answers.ts'
 
-/** What RedisCacheStore needs of a client: any key-value store can provide it. */
+/** What a store needs of a client. For RedisCacheStore, any key-value store can provide it. */
 export interface KeyValueClient {
   /** The value, or null. Text is taken as UTF-8: values are binary, so a client should return bytes. */
   get(key: string): Promise<Uint8Array | string | null | undefined>
@@ -10,6 +10,8 @@ export interface KeyValueClient {
   set(key: string, value: Buffer, milliseconds: number): Promise<unknown>
   /** Removes keys, whether or not they are there. */
   delete(keys: readonly string[]): Promise<unknown>
+  /** Runs a Lua script on one key. Only for what several processes share beside the cache. */
+  eval?(script: string, key: string, args: readonly string[]): Promise<unknown>
 }
 
 /** The part of the `ioredis` package that is used. */
@@ -20,6 +22,8 @@ export interface IoRedisClient {
   set(key: string, value: Buffer, unit: 'PX', milliseconds: number): Promise<unknown>
   /** Removes keys. */
   del(...keys: string[]): Promise<unknown>
+  /** Runs a Lua script. */
+  eval?(script: string, keys: number, ...args: string[]): Promise<unknown>
 }
 
 /** The part of the `redis` package that is used. */
@@ -46,6 +50,15 @@ export function keyValueClient(client: unknown): KeyValueClient | null {
   return null
 }
 
+/** The part of a client that runs scripts: of one of the packages, or of any object with `eval`. */
+export type ScriptClient = Required<Pick<KeyValueClient, 'eval'>>
+
+/** Null for an object that runs no scripts. */
+export function scriptClient(client: unknown): ScriptClient | null {
+  const known = keyValueClient(client) ?? (client as KeyValueClient | null | undefined)
+  return typeof known?.eval === 'function' ? (known as ScriptClient) : null
+}
+
 function has(client: object, method: string): boolean {
   return typeof (client as Record<string, unknown>)[method] === 'function'
 }
@@ -55,6 +68,9 @@ function onIoRedis(client: IoRedisClient): KeyValueClient {
     get: (key) => client.getBuffer(key),
     set: (key, value, milliseconds) => client.set(key, value, 'PX', milliseconds),
     delete: (keys) => client.del(...keys),
+    ...(has(client, 'eval') && {
+      eval: (script: string, key: string, args: readonly string[]) => client.eval!(script, 1, key, ...args),
+    }),
   }
 }
 
@@ -63,11 +79,12 @@ function onNodeRedis(client: NodeRedisClient): KeyValueClient {
     get: (key) => client.sendCommand(['GET', key], AS_BYTES),
     set: (key, value, milliseconds) => client.sendCommand(['SET', key, value, 'PX', String(milliseconds)]),
     delete: (keys) => client.sendCommand(['DEL', ...keys]),
+    eval: (script, key, args) => client.sendCommand(['EVAL', script, '1', key, ...args]),
   }
 }
 
 /** A client whose calls have a time limit. */
-export type RemoteClient = Omit<KeyValueClient, 'get'> & { get(key: string): Promise<Buffer | null> }
+export type RemoteClient = Omit<KeyValueClient, 'get' | 'eval'> & { get(key: string): Promise<Buffer | null> }
 
 export function withTimeLimit(client: KeyValueClient, answers: StoreAnswers): RemoteClient {
   const within = <T>(call: () => Promise<T>): Promise<T> => answers.within(Promise.resolve().then(call))
