@@ -7,7 +7,7 @@ export type {
   BearerContext,
   BearerFunction,
 } from './interceptor/auth/options.ts'
-export type { CircuitBreakerOptions } from './interceptor/circuit-breaker/options.ts'
+export type { CircuitBreakerOptions, CircuitStoreOptions } from './interceptor/circuit-breaker/options.ts'
 export type { CompressOptions } from './interceptor/compress/options.ts'
 export type { CookieJarLike, CookiesOptions } from './interceptor/cookies/options.ts'
 export type { DecompressOptions } from './interceptor/decompress/options.ts'

@@ -275,6 +275,7 @@ describe('the options', () => {
       ['interceptor/response-error/interceptor.ts', 'ResponseErrorOptions', 'docs/response-error.md'],
       ['interceptor/retry/options.ts', 'RetryOptions', 'docs/retry.md'],
       ['interceptor/throttle/options.ts', 'ThrottleOptions', 'docs/throttle.md'],
+      ['redis/shared-store.ts', 'SharedStoreOptions', 'docs/throttle.md'],
       ['errors.ts', 'RequestErrorContext', 'docs/errors.md'],
       ['errors.ts', 'Timings', 'docs/request.md'],
     ]

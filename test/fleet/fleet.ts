@@ -5,7 +5,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { type RedisServer, startRedis } from '../support/redis-server.ts'
+import { type RedisServer, startRedis, TestRedisClient } from '../support/redis-server.ts'
 
 export interface FleetRun {
   /** Requests that the origin got in each tenth of a second. */
@@ -16,6 +16,40 @@ export interface FleetRun {
 
 /** What happens meanwhile, after so many milliseconds. */
 export type Incident = (members: readonly ChildProcess[], store: RedisServer) => unknown
+
+/** Milliseconds from the word of the store until the circuit was open in each process but the one that opened it. */
+export async function runBreakers(size: number): Promise<number[]> {
+  const origin = http.createServer((request, response) => {
+    response.writeHead(request.url === failing ? 500 : 200).end()
+  })
+  let failing = ''
+  origin.listen(0, '127.0.0.1')
+  await once(origin, 'listening')
+  const url = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`
+  const store = await startRedis()
+  const watcher = new TestRedisClient(store.port)
+  const members = start(size, 'breaker.ts', [url, `${store.port}`])
+  try {
+    await Promise.all(members.map((member) => once(member, 'message')))
+    const opened = members.map(async (member) => Number((await once(member, 'message'))[0]))
+    await wait(1000)
+    failing = `/${members[0]!.pid}`
+    while (Number(await watcher.sendCommand(['EXISTS', 'ventuno:circuits'])) === 0) await wait(1)
+    const word = Date.now()
+    return (await Promise.all(opened)).slice(1).map((at) => at - word)
+  } finally {
+    for (const member of members) member.kill('SIGKILL')
+    watcher.close()
+    origin.closeAllConnections()
+    origin.close()
+    await store.stop()
+  }
+}
+
+function start(size: number, name: string, args: readonly string[]): ChildProcess[] {
+  const file = fileURLToPath(new URL(name, import.meta.url))
+  return Array.from({ length: size }, () => fork(file, args, { execArgv: ['--import', 'tsx'] }))
+}
 
 export async function runFleet(
   size: number,
@@ -32,10 +66,7 @@ export async function runFleet(
   await once(origin, 'listening')
   const url = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`
   const store = await startRedis()
-  const file = fileURLToPath(new URL('member.ts', import.meta.url))
-  const members = Array.from({ length: size }, () =>
-    fork(file, [url, `${store.port}`, `${rate}`], { execArgv: ['--import', 'tsx'] }),
-  )
+  const members = start(size, 'member.ts', [url, `${store.port}`, `${rate}`])
   try {
     await Promise.all(members.map((member) => once(member, 'message')))
     // Until all have their share.

@@ -23,6 +23,7 @@ export const REFUSED = -1
 export class Circuit {
   readonly #settings: CircuitBreakerSettings
   readonly #outcomes: OutcomeWindow
+  readonly #onOpen: () => void
   #state: State = CLOSED
   /**
    * Counts the changes of state: a request that was admitted before the last one says nothing about the
@@ -30,8 +31,10 @@ export class Circuit {
    */
   #epoch = 0
 
-  constructor(settings: CircuitBreakerSettings) {
+  /** `onOpen` is called when requests have opened it. */
+  constructor(settings: CircuitBreakerSettings, onOpen: () => void = () => {}) {
     this.#settings = settings
+    this.#onOpen = onOpen
     this.#outcomes = new OutcomeWindow(settings.window)
   }
 
@@ -77,7 +80,13 @@ export class Circuit {
   }
 
   #open(): void {
-    this.#enter({ at: 'open', until: now() + this.#settings.halfOpenAfter })
+    this.open(this.#settings.halfOpenAfter)
+    this.#onOpen()
+  }
+
+  /** For so many milliseconds. */
+  open(milliseconds: number): void {
+    this.#enter({ at: 'open', until: now() + milliseconds })
   }
 
   #enter(state: State): void {

@@ -8,6 +8,7 @@ import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { CircuitOpenError } from '../../errors.ts'
 import { OptionNames } from '../../option-names.ts'
 import { readLoosely } from '../../options.ts'
+import { SharedStore } from '../../redis/shared-store.ts'
 import type { Attempt } from '../../relay/attempt.ts'
 import { isUpstreamFault } from '../../relay/error-facts.ts'
 import { OriginTable, originKey } from '../../relay/origin-key.ts'
@@ -17,6 +18,7 @@ import { destroyBodyOf } from '../../request/body-source.ts'
 import { isCall } from '../../request/dispatching.ts'
 import { Circuit, type Outcome, REFUSED } from './circuit.ts'
 import { CIRCUIT_BREAKER_OPTIONS, type CircuitBreakerOptions } from './options.ts'
+import { SharedCircuits } from './shared-circuits.ts'
 
 const NAMES = new OptionNames('interceptors.circuitBreaker()', CIRCUIT_BREAKER_OPTIONS)
 
@@ -26,13 +28,20 @@ const NAMES = new OptionNames('interceptors.circuitBreaker()', CIRCUIT_BREAKER_O
  * success.
  */
 export function circuitBreaker(options?: CircuitBreakerOptions | null): Interceptor {
-  const settings = inCall(circuitBreaker, () => readLoosely(CIRCUIT_BREAKER_OPTIONS, options, NAMES))
+  const { store, ...settings } = inCall(circuitBreaker, () =>
+    readLoosely(CIRCUIT_BREAKER_OPTIONS, options, NAMES),
+  )
+  const sharedStore = store === null ? null : inCall(circuitBreaker, () => new SharedStore(store))
   return ownInterceptor((dispatch, own) => {
-    const circuits = new OriginTable(() => new Circuit(settings))
+    const onOpen = (origin: string): void => shared?.onOpened(origin, settings.halfOpenAfter)
+    const circuits = new OriginTable((origin) => new Circuit(settings, () => onOpen(origin)))
+    const shared =
+      sharedStore && new SharedCircuits(sharedStore, (origin, left) => circuits.get(origin).open(left))
     return (opts, handler) => {
       if (!isCall(opts, handler)) return dispatch(opts, handler)
       const key = originKey(opts, own)
       const circuit = circuits.get(key)
+      shared?.onRequest()
       const epoch = circuit.admit()
       if (epoch === REFUSED) {
         const error = new CircuitOpenError(undefined, circuit.retryAfter)
