@@ -82,7 +82,7 @@ export function chunksOf(graph) {
   const late = {
     // Most connections are of HTTP/1.1.
     http2: [HTTP2],
-    jar: ['src/cookies/jar/cookie-jar.ts'],
+    jar: ['src/cookies/jar/cookie-jar.ts', 'src/cookies/jar/redis-cookie-store.ts'],
     proxy: importsOf('src/surface-proxy.ts'),
     cache,
     interceptors: interceptors.filter((module) => !LISTS.includes(module) && !cache.includes(module)),
@@ -110,7 +110,7 @@ export function chunksOf(graph) {
  */
 function chunkFor(module, users) {
   if (users.length > 1 && users.at(-1) === 'http') return chunkFor(module, users.slice(0, -1))
-  if (users.length === 1 || users[0] === 'jar') return users[0]
+  if (users.length === 1 || (users[0] === 'jar' && module.startsWith('src/cookies/'))) return users[0]
   if (users[0] !== 'http2') return 'shared'
   return /\/(http2|hpack)\//.test(module) ? 'http2' : 'main'
 }
@@ -122,7 +122,12 @@ function chunkFor(module, users) {
 export function fineChunksOf(graph) {
   const importsOf = (part) =>
     graph.get(`src/surface-${part}.ts`).imports.filter((module) => !LISTS.includes(module))
-  const alone = ['src/cookies/api.ts', 'src/cookies/jar/cookie-jar.ts', 'src/cache-storage/cache-storage.ts']
+  const alone = [
+    'src/cookies/api.ts',
+    'src/cookies/jar/cookie-jar.ts',
+    'src/cookies/jar/redis-cookie-store.ts',
+    'src/cache-storage/cache-storage.ts',
+  ]
   const pools = importsOf('core').filter((module) =>
     /(balanced-pool|round-robin-pool|h2c-client)\.ts$/.test(module),
   )

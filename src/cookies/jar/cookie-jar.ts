@@ -70,6 +70,11 @@ export class CookieJar {
     return jar
   }
 
+  /** Stores the cookies of a JSON form, as if a server had sent them; each in place of the one it has. */
+  addJSON(data: SerializedCookieJar | string): void {
+    this.#restore(deserialize(data))
+  }
+
   /** How many cookies it has. Those that have expired count until they are removed. */
   get size(): number {
     return this.#store.size
