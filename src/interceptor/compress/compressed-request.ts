@@ -1,9 +1,10 @@
 /** One request whose body is compressed: coded, and once more as it was given if the server answers 415. */
+
+import type { RecentKeys } from '../../base/collection/recent-keys.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { Attempt } from '../../relay/attempt.ts'
 import { DiscardedBody } from '../../relay/discarded-body.ts'
 import { fieldText } from '../../relay/fields.ts'
-import type { RecentKeys } from '../../relay/recent-keys.ts'
 import { type Call, RelayedRequest } from '../../relay/relayed-request.ts'
 import { replayOf } from '../../relay/replay.ts'
 import type { Head } from '../../relay/response-source.ts'

@@ -1,8 +1,8 @@
 /** `interceptors.compress`: compresses request bodies. */
 
+import { RecentKeys } from '../../base/collection/recent-keys.ts'
 import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { originKey } from '../../relay/origin-key.ts'
-import { RecentKeys } from '../../relay/recent-keys.ts'
 import { refuse } from '../../relay/refusal.ts'
 import { ownOptions } from '../../relay/request-headers.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'

@@ -48,6 +48,7 @@ export class SharedLimit {
   #sharers = 1
   /** Requests since the last question. */
   #used = 0
+  /** A question is under way: those who come meanwhile wait for its answer. */
   #isAsking = false
   #askAgainAt = 0
   #timer: { readonly at: number; readonly handle: ReturnType<typeof setTimeout> } | null = null

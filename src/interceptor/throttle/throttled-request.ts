@@ -22,6 +22,7 @@ export class ThrottledRequest extends RelayedRequest implements LimitedRequest {
   readonly priority: number
   order = 0
   sentAt = 0
+  /** Beside the call: the head comes long before the request is over. */
   isAnswered = false
   readonly #limit: Limit
   /** Of one that has waited; kept when it is sent, for its body. */
