@@ -1,12 +1,7 @@
 /** The options of other clients, each with what does the same here. Data for `option-names.ts`. */
 
-export type Advice = Readonly<Record<string, string>>
-
-/** The same advice for several names, which are separated by blanks. */
-function each(table: Readonly<Record<string, string>>): Advice {
-  const all = Object.entries(table).map(([names, advice]) => names.split(' ').map((name) => [name, advice]))
-  return Object.fromEntries(all.flat() as [string, string][])
-}
+/** In each table: names, separated by blanks, and the advice for them. */
+export type Advice = readonly Readonly<Record<string, string>>[]
 
 const CONNECT = 'connect: { … } of a Client, Pool or Agent'
 
@@ -14,6 +9,8 @@ const CONNECT = 'connect: { … } of a Client, Pool or Agent'
 const COMMON = {
   json: 'body: JSON.stringify(…), with a content-type header',
   'data payload': 'body',
+  form: 'body: new URLSearchParams(…)',
+  'formData multipart': 'body: a FormData',
   'timeout requestTimeout responseTimeout':
     'headersTimeout and bodyTimeout, or signal: AbortSignal.timeout(…)',
   'connectTimeout maxResponseSize keepAliveTimeout pipelining connections connect':
@@ -35,48 +32,52 @@ const COMMON = {
   http2: 'allowH2 of the dispatcher',
 }
 
-export const OF_REQUESTS: Advice = each({
-  ...COMMON,
-  form: 'body: new URLSearchParams(…)',
-  'formData multipart': 'body: a FormData',
-  'params searchParams qs': 'query',
-  'maxRedirects followRedirect followRedirects follow redirect': 'interceptors.redirect()',
-  'decompress gzip compress': 'interceptors.decompress()',
-  cache: 'interceptors.cache()',
-})
+export const OF_REQUESTS: Advice = [
+  COMMON,
+  {
+    'params searchParams qs': 'query',
+    'maxRedirects followRedirect followRedirects follow redirect': 'interceptors.redirect()',
+    'decompress gzip compress': 'interceptors.decompress()',
+    cache: 'interceptors.cache()',
+  },
+]
 
-export const OF_FETCH: Advice = each({
-  ...COMMON,
-  form: 'body: new URLSearchParams(…)',
-  'formData multipart': 'body: a FormData',
-  'params searchParams qs query': 'the query of the URL',
-  'maxRedirects followRedirect followRedirects follow maxRedirections': 'redirect',
-  'agent dispatch': 'dispatcher',
-})
+export const OF_FETCH: Advice = [
+  COMMON,
+  {
+    'params searchParams qs query': 'the query of the URL',
+    'maxRedirects followRedirect followRedirects follow maxRedirections': 'redirect',
+    'agent dispatch': 'dispatcher',
+  },
+]
 
 /** Of clients, pools and agents. */
-export const OF_CLIENTS: Advice = each({
-  'timeout requestTimeout responseTimeout': 'connectTimeout, headersTimeout or bodyTimeout',
-  'maxSockets maxTotalSockets maxFreeSockets maxConnections poolSize max': 'connections of a Pool or Agent',
-  'keepAliveMsecs freeSocketTimeout': 'keepAliveTimeout',
-  'rejectUnauthorized ca cert key pfx passphrase servername lookup family checkServerIdentity ciphers minVersion':
-    'connect: { … }',
-  'headers defaultHeaders': 'the headers of each request',
-  'retry retries maxRetries maxRetry': 'interceptors.retry(), with compose()',
-  'maxRedirects maxRedirections followRedirect followRedirects': 'interceptors.redirect(), with compose()',
-  'baseURL baseUrl prefixUrl': 'the URL of a Client or Pool',
-  'proxy httpProxy httpsProxy': 'a ProxyAgent',
-  'http2 h2': 'allowH2',
-  'maxContentLength maxBodyLength': 'maxResponseSize',
-})
+export const OF_CLIENTS: Advice = [
+  {
+    'timeout requestTimeout responseTimeout': 'connectTimeout, headersTimeout or bodyTimeout',
+    'maxSockets maxTotalSockets maxFreeSockets maxConnections poolSize max': 'connections of a Pool or Agent',
+    'keepAliveMsecs freeSocketTimeout': 'keepAliveTimeout',
+    'rejectUnauthorized ca cert key pfx passphrase servername lookup family checkServerIdentity ciphers minVersion':
+      'connect: { … }',
+    'headers defaultHeaders': 'the headers of each request',
+    'retry retries maxRetries maxRetry': 'interceptors.retry(), with compose()',
+    'maxRedirects maxRedirections followRedirect followRedirects': 'interceptors.redirect(), with compose()',
+    'baseURL baseUrl prefixUrl': 'the URL of a Client or Pool',
+    'proxy httpProxy httpsProxy': 'a ProxyAgent',
+    'http2 h2': 'allowH2',
+    'maxContentLength maxBodyLength': 'maxResponseSize',
+  },
+]
 
-export const OF_RETRY: Advice = each({
-  'maxRetry retries limit attempts maxAttempts count': 'maxRetries',
-  'delay minDelay retryDelay initialDelay': 'minTimeout',
-  'maxDelay backoffLimit': 'maxTimeout',
-  'factor backoffFactor multiplier': 'timeoutFactor',
-  'statuses status retryStatusCodes': 'statusCodes',
-  'codes errors': 'errorCodes',
-})
+export const OF_RETRY: Advice = [
+  {
+    'maxRetry retries limit attempts maxAttempts count': 'maxRetries',
+    'delay minDelay retryDelay initialDelay': 'minTimeout',
+    'maxDelay backoffLimit': 'maxTimeout',
+    'factor backoffFactor multiplier': 'timeoutFactor',
+    'statuses status retryStatusCodes': 'statusCodes',
+    'codes errors': 'errorCodes',
+  },
+]
 
-export const OF_REDIRECT: Advice = each({ 'maxRedirects max limit follow': 'maxRedirections' })
+export const OF_REDIRECT: Advice = [{ 'maxRedirects max limit follow': 'maxRedirections' }]

@@ -34,7 +34,7 @@ export class OptionNames {
   readonly #last: string[] = []
 
   /** @param options An object with all names. */
-  constructor(place: string, options: object, advice: Advice = {}) {
+  constructor(place: string, options: object, advice: Advice = []) {
     this.#place = place
     this.#advice = advice
     this.#ours = Object.keys(options)
@@ -77,7 +77,9 @@ export class OptionNames {
   }
 
   #adviceFor(name: string): string | null {
-    if (Object.hasOwn(this.#advice, name)) return this.#advice[name]!
+    for (const [names, advice] of this.#advice.flatMap(Object.entries<string>)) {
+      if (names.split(' ').includes(name)) return advice
+    }
     const lower = name.toLowerCase()
     const spelt = this.#ours.find((ours) => ours.toLowerCase() === lower)
     return spelt ?? this.#ours.find((ours) => isNear(lower, ours.toLowerCase())) ?? null
