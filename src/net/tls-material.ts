@@ -26,7 +26,7 @@ export class TlsMaterial {
   constructor(options: Record<string, unknown>, maxSessions: number) {
     this.#maxSessions = maxSessions
     this.#sources = NAMES.flatMap((name) => {
-      const ask = options[name]
+      const ask = Object.hasOwn(options, name) ? options[name] : null
       return typeof ask === 'function' ? [[name, ask as () => unknown] as const] : []
     })
     this.sessions = new TlsSessionCache(maxSessions)
