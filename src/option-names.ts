@@ -80,10 +80,15 @@ export class OptionNames {
     for (const [names, advice] of this.#advice.flatMap(Object.entries<string>)) {
       if (names.split(' ').includes(name)) return advice
     }
-    const lower = name.toLowerCase()
-    const spelt = this.#ours.find((ours) => ours.toLowerCase() === lower)
-    return spelt ?? this.#ours.find((ours) => isNear(lower, ours.toLowerCase())) ?? null
+    return nearestName(name, this.#ours)
   }
+}
+
+/** The known name that differs in its capitals only, or by a letter or two; null if there is none. */
+export function nearestName(name: string, known: readonly string[]): string | null {
+  const lower = name.toLowerCase()
+  const spelt = known.find((one) => one.toLowerCase() === lower)
+  return spelt ?? known.find((one) => isNear(lower, one.toLowerCase())) ?? null
 }
 
 function isNear(name: string, ours: string): boolean {

@@ -1,7 +1,7 @@
 /** The body of a call: at most one of four options, serialised at the call, with its content type. */
 import { InvalidArgumentError } from '../errors.ts'
 import type { BodyInput, FormDataLike } from '../request/dispatch-options.ts'
-import { BODY_OPTIONS } from './option-names.ts'
+import { BODY_OPTIONS } from './known-options.ts'
 import { formText, readQuery } from './query.ts'
 
 export interface RequestBody {

@@ -1,6 +1,7 @@
 /** The options by name: one that nobody knows would have no effect, so it is an error, with what was meant. */
 
 import { InvalidArgumentError } from '../errors.ts'
+import { nearestName } from '../option-names.ts'
 import { typeName } from '../options.ts'
 
 const SHARED = [
@@ -76,28 +77,7 @@ export function checkNames(given: unknown, place: OptionPlace): void {
 
 function unknownOption(name: string, place: OptionPlace): Error {
   const elsewhere = Object.entries(KNOWN).find(([, names]) => names.has(name))
-  const meant = (Object.hasOwn(MEANT, name) ? MEANT[name] : undefined) ?? nearest(name, KNOWN[place])
+  const meant = (Object.hasOwn(MEANT, name) ? MEANT[name] : undefined) ?? nearestName(name, [...KNOWN[place]])
   const hint = meant ? `: did you mean ${meant}?` : elsewhere ? `: it belongs to ${elsewhere[0]}` : ''
   return new InvalidArgumentError(`\`${name}\` is not an option of ${place}${hint}`)
-}
-
-/** Differs in letter case, or by one letter that is missing, added, wrong or swapped. */
-function nearest(name: string, known: ReadonlySet<string>): string | undefined {
-  const lower = name.toLowerCase()
-  return [...known].find((one) => isNear(lower, one.toLowerCase()))
-}
-
-function isNear(a: string, b: string): boolean {
-  let start = 0
-  while (start < a.length && a[start] === b[start]) start++
-  const rest = (text: string, skipped: number): string => text.slice(start + skipped)
-  const swapped = a[start] === b[start + 1] && a[start + 1] === b[start] && rest(a, 2) === rest(b, 2)
-  return (
-    swapped ||
-    [
-      [0, 1],
-      [1, 0],
-      [1, 1],
-    ].some(([left, right]) => rest(a, left!) === rest(b, right!))
-  )
 }
