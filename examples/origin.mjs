@@ -116,7 +116,7 @@ function answer(request, response) {
     }
     case 'private':
       // Only for those who have fetched a new token.
-      if (request.headers.authorization === 'Bearer token 2') return json({ secret: 42 })
+      if (request.headers.authorization === 'Bearer token-2') return json({ secret: 42 })
       response.writeHead(401, { 'www-authenticate': 'Bearer' })
       response.end()
       return
