@@ -33,6 +33,9 @@ export function composed(dispatcher: Dispatching, settings: Settings): Dispatchi
   if (own && settings.base !== null && settings.base.origin !== own) {
     throw new InvalidArgumentError(`the dispatcher sends to ${own}, not to the baseUrl ${settings.base.href}`)
   }
+  if (settings.auth !== null && settings.auth.origins === undefined && !settings.base && own === undefined) {
+    throw new InvalidArgumentError('auth needs a baseUrl, or its option origins: who gets the credentials?')
+  }
   const { guard, throttle, circuitBreaker, auth, cache, cookies } = settings.layers
   const list = [guard, throttle, circuitBreaker, auth, retries(settings), cache, cookies]
   return compose(dispatcher, list, own)

@@ -193,6 +193,16 @@ describe('a client', () => {
     )
   })
 
+  test('with auth says that it needs a base, or origins', async (t) => {
+    const { api, url } = await setStage(t)
+    const auth = { basic: { username: 'ada', password: 'x' } }
+    assert.throws(() => http.extend({ auth }).get(`${url}/x`), {
+      code: 'UND_ERR_INVALID_ARG',
+      message: 'auth needs a baseUrl, or its option origins: who gets the credentials?',
+    })
+    await api.extend({ auth }).get('x')
+  })
+
   test('asks for a token once for all calls that a 401 ends', async (t) => {
     let tokens = 0
     const { api, seen } = await setStage(
