@@ -30,8 +30,13 @@ export const fetch: Fetch = function fetch(
   }
   if (!record.url.isHttp) return fetchLocally(record)
   return new Promise<Response>((resolve, reject) => {
-    new FetchRun(record, new Caller(resolve, reject, fetch), null).start()
+    new FetchRun(record, callerOf(resolve, reject), null).start()
   })
+}
+
+/** Apart, because a bundler gives a function that refers to itself another name. */
+function callerOf(resolve: (response: Response) => void, reject: (error: unknown) => void): Caller {
+  return new Caller(resolve, reject, fetch)
 }
 
 async function fetchLocally(record: RequestRecord): Promise<Response> {
