@@ -2,10 +2,10 @@
  * Moves a request body from its source to a connection, with backpressure. The same pump serves all sources
  * that are not plain bytes, and both protocols.
  */
-import { isUint8Array } from 'node:util/types'
 import { ignoreError } from '../base/error/ignore-error.ts'
 import { Deadline, type DeadlineOwner } from '../base/loop/deadline.ts'
 import { RequestAbortedError, RequestBodyTimeoutError } from '../errors.ts'
+import { badPiece, isPiece } from '../request/body-piece.ts'
 import {
   type BodyStream,
   destroyStream,
@@ -204,8 +204,8 @@ export abstract class BodyPump implements DeadlineOwner {
   #deliver(chunk: unknown): void {
     if (this.#state === 'stopped') return
     this.#deadline?.arm(this.#timeout)
-    if (typeof chunk !== 'string' && !isUint8Array(chunk)) {
-      this.#fail(badChunk(chunk))
+    if (!isPiece(chunk)) {
+      this.#fail(badPiece(chunk))
       return
     }
     const piece = typeof chunk === 'string' ? chunk : withFixedLength(chunk)
@@ -288,12 +288,4 @@ function leave(iterator: PieceIterator): void {
   } catch {
     // See above.
   }
-}
-
-function badChunk(chunk: unknown): TypeError {
-  const received = chunk === null ? 'null' : typeof chunk
-  const error = new TypeError(
-    `The "chunk" argument must be of type string or an instance of Buffer or Uint8Array. Received ${received}`,
-  )
-  return Object.assign(error, { code: 'ERR_INVALID_ARG_TYPE' })
 }

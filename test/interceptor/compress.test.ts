@@ -316,6 +316,24 @@ describe('interceptors.compress', () => {
     assert.deepEqual([(coded as Readable).destroyed, uncaught], [true, []])
   })
 
+  for (const [kind, wrong] of Object.entries({
+    'an iterable': () => [TEXT, 5],
+    'a stream of objects': () => Readable.from([TEXT, {}]),
+    'an asynchronous iterable': async function* () {
+      yield TEXT
+      yield new Uint16Array(4)
+    },
+  })) {
+    test(`what ${kind} must not yield fails the request, not the process`, async () => {
+      const uncaught = await uncaughtDuring(async () => {
+        const { body: coded } = sent({ body: wrong() as DispatchOptions['body'] })
+        const error = await failure(contentOf(Readable.from(coded as Readable)))
+        assert.match(error.message, /The "chunk" argument must be of type string/)
+      })
+      assert.deepEqual(uncaught, [])
+    })
+  }
+
   test('a stream is read no faster than its coded form', async () => {
     const total = 4 * 1024 * 1024
     const noise = (): Readable & { size?: number } => {

@@ -4,6 +4,7 @@
  * out.
  */
 import { pipeline, Readable, type Transform } from 'node:stream'
+import { badPiece, isPiece } from '../../request/body-piece.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
 import { watchBody } from '../../request/waiting-body.ts'
 
@@ -34,7 +35,7 @@ export class CompressedBody extends Readable {
       if (!this.push(chunk)) encoder.pause()
     })
     encoder.on('end', () => this.push(null))
-    pipeline(given instanceof Readable ? given : Readable.from(given), encoder, (error) => {
+    pipeline(given instanceof Readable ? given : Readable.from(given), checked, encoder, (error) => {
       if (error) this.destroy(error)
     })
   }
@@ -43,5 +44,13 @@ export class CompressedBody extends Readable {
     destroyBodyOf({ body: this.#given }, error)
     this.#encoder?.destroy()
     callback(error)
+  }
+}
+
+/** An encoder throws at what it cannot take where nobody catches it: in a later turn of the source. */
+async function* checked(pieces: AsyncIterable<unknown>): AsyncGenerator<string | Uint8Array> {
+  for await (const piece of pieces) {
+    if (!isPiece(piece)) throw badPiece(piece)
+    yield piece
   }
 }
