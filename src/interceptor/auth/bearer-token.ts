@@ -52,8 +52,9 @@ export class BearerToken implements Credentials {
     try {
       const answer = call.inside.run(true, this.#function, context)
       if (!isThenable(answer)) this.#keep(call, proofOf(answer))
+      // In a later turn, whatever a foreign `then` does: the waiter is not there yet.
       else
-        answer.then(
+        Promise.resolve(answer).then(
           (value) => this.#end(call, value),
           (error: unknown) => this.#fail(call, error),
         )

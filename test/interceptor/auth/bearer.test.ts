@@ -114,6 +114,20 @@ overEachWire('interceptors.auth with Bearer', (wire) => {
     assert.deepEqual([origin.shown, contexts.length], [['Bearer t1', 'Bearer t2'], 2])
   })
 
+  test('a promise of another library that has failed already fails the request', async (t) => {
+    const reason = new Error('no token today')
+    const answers = [
+      // biome-ignore lint/suspicious/noThenProperty: what another library may return
+      { then: (_onToken: unknown, onError: (error: Error) => void) => onError(reason) },
+      // biome-ignore lint/suspicious/noThenProperty: what another library may return
+      { then: (onToken: (token: string) => void) => onToken('no token') },
+    ]
+    const { send, origin } = await open(t, interceptors.auth({ bearer: () => answers.shift() as never }))
+    assert.equal(await failure(send()), reason)
+    assert.match((await failure(send())).message, /bearer must return a token without spaces/)
+    assert.deepEqual(origin.shown, [])
+  })
+
   test('a body that cannot be sent again: its 401 is delivered, the next request has a new token', async (t) => {
     const { bearer } = tokens()
     const { origin, send } = await open(t, interceptors.auth({ bearer }))
