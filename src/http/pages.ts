@@ -56,7 +56,9 @@ async function* pagesOf<T>(
       own = { ...own, query: { ...membersOf(options.query), ...membersOf(following.query) } }
       continue
     }
-    const url = new URL(following, response.url)
+    const url = URL.canParse(`${following}`, response.url) ? new URL(following, response.url) : null
+    // The error of the runtime would show the page's URL, with its secrets.
+    if (url === null) throw new InvalidArgumentError('the URL of the next page is invalid')
     if (url.href === response.url) {
       throw new InvalidArgumentError(`the page after ${shownTarget(url.href)} is the same one`)
     }

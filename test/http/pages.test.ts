@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { inspect } from 'node:util'
 import { linkTarget } from '../../src/http/link-header.ts'
 import { type Echo, failure } from '../support/exchange.ts'
 import { overEachWire } from '../support/wire.ts'
@@ -82,6 +83,15 @@ describe('paginate()', () => {
     const error = await failure(all(api.paginate('x')))
     assert.match(error.message, /the page after .*\/v1\/x\?token=… is the same one/)
     assert.equal(seen.length, 2)
+  })
+
+  test('shows no secret where a page has an invalid link', async (t) => {
+    const { api } = await setStage(t, undefined, (_request, response) => {
+      response.writeHead(200, { link: '<http://[/>; rel=next' }).end('1')
+    })
+    const error = await failure(all(api.paginate('x', { query: { token: 'hunter2' } })))
+    assert.match(error.message, /the URL of the next page is invalid/)
+    assert.doesNotMatch(inspect(error, { showHidden: true }), /hunter2/)
   })
 
   test('fails with the error of a page', async (t) => {
