@@ -7,6 +7,7 @@ import {
   type RetryContext,
   type RetryOptions,
 } from '../../src/index.ts'
+import { uncaughtDuring } from '../api/scripted-dispatcher.ts'
 import { turns } from '../support/fake-clock.ts'
 import { errors, failed, GET, POST, REFUSED, RESET, retrying } from './retry-support.ts'
 
@@ -68,6 +69,16 @@ describe('interceptors.retry: options', () => {
     assert.equal(base.last.opts, null)
     dispatcher.dispatch(GET, null as never)
     assert.equal(base.last.handler, null)
+  })
+
+  it('refuses an asynchronous function of methods or codes; its rejection does not end the process', async () => {
+    const uncaught = await uncaughtDuring(() => {
+      for (const name of ['methods', 'statusCodes', 'errorCodes']) {
+        const options = { [name]: () => Promise.reject(new Error('later')) } as RetryOptions
+        assert.throws(() => interceptors.retry(options), { message: `invalid ${name}` })
+      }
+    })
+    assert.deepEqual(uncaught, [])
   })
 })
 

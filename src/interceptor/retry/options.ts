@@ -2,6 +2,7 @@
  * The options of the retry interceptor, as a table: the default of each, its check, and the message if that
  * fails.
  */
+import { watched } from '../../base/loop/thenable.ts'
 import type { OwnOrigin } from '../../dispatcher/compose.ts'
 import type { RetrySafety } from '../../errors.ts'
 import { OF_RETRY } from '../../option-advice.ts'
@@ -236,7 +237,8 @@ export function readRetryOptions(
   const { errorCodes } = own
   for (const name of ['methods', 'errorCodes', 'statusCodes'] as const) {
     const make: unknown = own[name]
-    if (typeof make === 'function') own[name] = make([...base[name]])
+    // A promise is refused below: its rejection must not end the process.
+    if (typeof make === 'function') own[name] = watched(make([...base[name]]), null)
   }
   return {
     ...readLoosely(OPTIONS, own, NAMES, base),
