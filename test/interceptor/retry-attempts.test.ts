@@ -185,6 +185,12 @@ test('onRetry: what it throws or rejects with fails the request', async (t) => {
       throw reason
     },
     () => Promise.reject(reason),
+    () =>
+      Object.defineProperty({}, 'then', {
+        get() {
+          throw reason
+        },
+      }) as never,
   ]
   for (const onRetry of hooks) {
     const { base, send, clock } = retrying(t, { onRetry })

@@ -269,14 +269,15 @@ export class RetriedRequest extends RelayedRequest<RetrySettings> implements Ref
 
   #wait(error: Error, delay: number | null): void {
     const { onRetry } = this.settings
-    let answer: unknown
+    let hook: Promise<unknown> | null
     try {
-      answer = this.#failed.onRetry(error, delay, this.opts, onRetry)
+      const answer = this.#failed.onRetry(error, delay, this.opts, onRetry)
+      hook = onRetry !== null && isThenable(answer) ? Promise.resolve(answer) : null
     } catch (thrown) {
       this.#settle(thrown as Error)
       return
     }
-    if (onRetry !== null && isThenable(answer)) this.#waitFor(answer, delay)
+    if (hook !== null) this.#waitFor(hook, delay)
     else if (delay === null) this.#beginAgain()
     else this.#enter({ ...this.#waiting(), timer: startTimer(() => this.#beginAgain(), delay) })
   }
