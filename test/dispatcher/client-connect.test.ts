@@ -210,6 +210,17 @@ describe('connect as a function', () => {
     }
   })
 
+  test('an error that cannot be looked at fails the request', async () => {
+    const hidden = new Proxy(new Error('hidden'), {
+      getPrototypeOf() {
+        throw new Error('not yours')
+      },
+    })
+    const client = new Client('http://a.test', { connect: (_options, callback) => callback(hidden, null) })
+    await assert.rejects(client.request({ path: '/', method: 'GET' }), { cause: hidden })
+    await client.destroy()
+  })
+
   test('a second call of the callback changes nothing', async (t) => {
     const socket = new MemorySocket()
     const stray = new MemorySocket().on('error', () => {})

@@ -3,7 +3,12 @@ import { loadUtil } from '../node/lazy-modules.ts'
 
 /** Also of another realm, where `instanceof` does not recognise it. */
 export function isError(value: unknown): value is Error {
-  return value instanceof Error || loadUtil().types.isNativeError(value)
+  try {
+    return value instanceof Error || loadUtil().types.isNativeError(value)
+  } catch {
+    // A Proxy whose prototype cannot be read.
+    return false
+  }
 }
 
 /** What is no error becomes the cause of one with this message. */
