@@ -59,6 +59,7 @@ export class HttpCall implements Promise<HttpResponse> {
     return this.#response
   }
 
+  /** As of a promise of the response. */
   // biome-ignore lint/suspicious/noThenProperty: a call is awaited for its response
   then<A = HttpResponse, B = never>(
     onResponse?: ((response: HttpResponse) => A | PromiseLike<A>) | null,
@@ -67,10 +68,12 @@ export class HttpCall implements Promise<HttpResponse> {
     return this.response().then(onResponse, onError)
   }
 
+  /** As of a promise of the response. */
   catch<B = never>(onError?: ((error: unknown) => B | PromiseLike<B>) | null): Promise<HttpResponse | B> {
     return this.response().catch(onError)
   }
 
+  /** As of a promise of the response. */
   finally(onSettled?: (() => void) | null): Promise<HttpResponse> {
     return this.response().finally(onSettled)
   }

@@ -22,11 +22,17 @@ import { targetOf } from './target.ts'
 
 /** A client for calling services. */
 export interface Http {
+  /** A string is a path below the base URL. */
   get(path: string | URL, options?: HttpCallOptions): HttpCall
+  /** The response has no body. */
   head(path: string | URL, options?: HttpCallOptions): HttpCall
+  /** Not repeated if the server may have processed it, unless `idempotent` allows it. */
   post(path: string | URL, options?: HttpBodyOptions): HttpCall
+  /** Creates or replaces what the path names. */
   put(path: string | URL, options?: HttpBodyOptions): HttpCall
+  /** Changes a part of what the path names; repeated as a POST is. */
   patch(path: string | URL, options?: HttpBodyOptions): HttpCall
+  /** May have a body, which few servers read. */
   delete(path: string | URL, options?: HttpBodyOptions): HttpCall
   /** With any method. */
   request(method: string, path: string | URL, options?: HttpBodyOptions): HttpCall

@@ -41,7 +41,9 @@ export interface HttpTimeouts {
 
 /** The request as hooks see it. */
 export interface HttpRequest {
+  /** In upper case. */
   readonly method: string
+  /** With the parameters of `query`. A hook may change it, within its origin. */
   readonly url: URL
   /** By lower-case name. A hook may add, change and delete fields. */
   readonly headers: Record<string, string | readonly string[] | undefined>
@@ -51,7 +53,9 @@ export interface HttpRequest {
 
 /** The head of a response as hooks see it. */
 export interface HttpResponseHead {
+  /** Of the last response, also a bad one. */
   readonly statusCode: number
+  /** By lower-case name. */
   readonly headers: HeaderObject
   /** After all redirects. */
   readonly url: string
@@ -84,8 +88,11 @@ export type BeforeRetry = (retry: HttpRetry) => Answer
 
 /** Functions of the program that see each call. A call waits for those that return a promise. */
 export interface HttpHooks {
+  /** Before the first attempt. May change the request. */
   beforeRequest?: OneOrMore<BeforeRequest> | undefined
+  /** When a final head has come, also that of a bad status or from the cache. */
   afterResponse?: OneOrMore<AfterResponse> | undefined
+  /** Before each further attempt. */
   beforeRetry?: OneOrMore<BeforeRetry> | undefined
 }
 

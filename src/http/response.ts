@@ -10,6 +10,7 @@ export const unread: FinalizationRegistry<() => void> = new FinalizationRegistry
 
 /** A response: its head, and the ways to read its body, of which one can be used, once. */
 export class HttpResponse {
+  /** From 200 to 299, unless `throwOnError` is false. */
   readonly statusCode: number
   /** By lower-case name. */
   readonly headers: HeaderObject

@@ -6,6 +6,7 @@ import { InvalidArgumentError } from '../errors.ts'
 
 /** One thing that is wrong with a value. */
 export interface SchemaIssue {
+  /** What is wrong. */
   readonly message: string
   /** Where in the value. */
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined

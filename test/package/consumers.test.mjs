@@ -234,12 +234,12 @@ describe('the installed package', () => {
     const [, program] = /```js\n([\s\S]*?)```/.exec(readme)
     const [, expected] = /\/\/ → (.*)/.exec(program)
     const origin = `import http from 'node:http'
-      const server = http.createServer((request, response) => response.end('hello over HTTP/' + request.httpVersion))
+      const server = http.createServer((request, response) => response.end('{"hello":"world"}'))
       await new Promise((resolve) => server.listen(0, 'localhost', resolve))
       `
-    const address = "'http://localhost:3000'"
+    const address = "'http://localhost:3000"
     assert.ok(program.includes(address))
-    const text = `${origin}${program.replace(address, "'http://localhost:' + server.address().port")}\nserver.close()`
+    const text = `${origin}${program.replace(address, "'http://localhost:' + server.address().port + '")}\nserver.close()`
     assert.equal(runScript(app, 'readme.mjs', text), expected.trim())
   })
 

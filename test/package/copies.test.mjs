@@ -82,6 +82,8 @@ describe('the copy for bundlers beside the one for Node.js', () => {
         MockPool: ({ MockAgent, MockPool }) => new MockPool('http://localhost', { agent: new MockAgent() }),
         Pool: ({ Pool }) => new Pool('http://localhost'),
         ProxyAgent: ({ ProxyAgent }) => new ProxyAgent('http://localhost'),
+        RedisCookieStore: ({ CookieJar, RedisCookieStore }) =>
+          new RedisCookieStore(new CookieJar(), { client: { eval() {}, get() {}, set() {}, on() {}, sendCommand() {} } }),
         RedirectHandler: ({ RedirectHandler }) =>
           new RedirectHandler(() => true, 1, { origin: 'http://localhost', path: '/', method: 'GET' }, { onRequestStart() {} }),
         Request: ({ Request }) => new Request('http://localhost'),

@@ -25,6 +25,7 @@ export type BearerFunction = (
 export interface AuthUser {
   /** Basic allows no colon in it. */
   username: string
+  /** Any text. */
   password: string
 }
 

@@ -71,9 +71,11 @@ export interface RetryEvent {
   statusCode: number | undefined
   /** Milliseconds until the retry; null if a policy of the caller has decided. */
   delay: number | null
-  /** The request. */
+  /** Of the request, if it names one. */
   origin: string | URL | undefined
+  /** Of the request. */
   method: string
+  /** Of the request, with its query. */
   path: string
 }
 

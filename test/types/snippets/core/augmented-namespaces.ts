@@ -13,7 +13,7 @@ declare module 'undici' {
   }
   namespace RetryHandler {
     interface RetryOptions {
-      onRetry?: (n: number) => void
+      onGiveUp?: (n: number) => void
     }
   }
   namespace ProxyAgent {
