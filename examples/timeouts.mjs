@@ -24,7 +24,7 @@ await assert.rejects(body.text(), (error) => {
 const signal = AbortSignal.timeout(50)
 await assert.rejects(client.request({ path: '/slow', method: 'GET', signal }), (error) => {
   console.log(`${error.name}: ${error.message}`)
-  return error === signal.reason
+  return error.cause === signal.reason
 })
 
 await client.destroy()

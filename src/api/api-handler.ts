@@ -8,6 +8,7 @@ import type { AsyncResource } from 'node:async_hooks'
 import type { Duplex } from 'node:stream'
 import { AbortLink, type AbortTarget } from '../base/abort/abort-link.ts'
 import { type AbortSource, isAbortSource } from '../base/abort/signal.ts'
+import { placeOrigin } from '../base/address/place-origin.ts'
 import { addCallSite, atCaller, type CallSite, callSite } from '../base/error/public-call.ts'
 import { runtimeSetImmediate } from '../base/loop/runtime-turns.ts'
 import { discardSocket } from '../base/node/discard-socket.ts'
@@ -19,6 +20,7 @@ import type { DispatchController, DispatchHandler } from '../request/dispatch-ha
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { type Dispatching, whenRefused } from '../request/dispatching.ts'
 import { flatFields } from '../request/received-fields.ts'
+import { isTimeLimit, phaseOf, timeLimitError } from './time-limit.ts'
 
 /** The options of all five methods, in addition to those of `dispatch`. */
 export interface ApiOptions<TOpaque = null> {
@@ -103,6 +105,8 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
   protected context: unknown = null
   /** The final head, or the socket, was handed out: from then on the request cannot begin again. */
   protected hasResponse = false
+  /** Null until it was called. */
+  protected dispatcher: Dispatching | null = null
   /** For `RUNTIME_DEBUG=stacks`. */
   declare readonly callSite?: CallSite
   /** Whether something other than the signal can end the request while it waits. */
@@ -159,6 +163,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
    * What the caller's signal or the dispatcher throws is a failure, too.
    */
   start(dispatcher: Dispatching, opts: DispatchOptions): void {
+    this.dispatcher = dispatcher
     try {
       const { signal } = this.opts
       if (signal) this.#link = AbortLink.to(signal, this)
@@ -175,7 +180,25 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
   }
 
   onAbort(reason: unknown): void {
-    this.withdraw(reason ?? new RequestAbortedError())
+    this.withdraw(isTimeLimit(reason) ? this.#timeLimit(reason) : (reason ?? new RequestAbortedError()))
+  }
+
+  /** The reason itself if the request was not begun, or if what it asks for cannot be read. */
+  #timeLimit(reason: unknown): unknown {
+    const link = this.#link
+    if (link === null) return reason
+    try {
+      const { method, origin, path } = this.opts as Partial<DispatchOptions>
+      return timeLimitError(reason, {
+        method: String(method ?? 'GET'),
+        origin: placeOrigin(origin ?? this.dispatcher),
+        path: String(path),
+        starts: link.starts,
+        phase: phaseOf(link.starts > 0, this.hasResponse, this.controller?.timings ?? null),
+      })
+    } catch {
+      return reason
+    }
   }
 
   /** The caller gives up. */
@@ -242,6 +265,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
     }
     this.controller = controller
     this.context = context
+    if (this.#link !== null) this.#link.starts++
     if (this.hasResponse) {
       this.fail(new RequestAbortedError('Request aborted: it was started again after its response had begun'))
     }

@@ -103,7 +103,6 @@ class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource,
   declare protected readonly opts: RequestOptions<TOpaque>
   readonly #resolve: Resolve<ResponseData<TOpaque>>
   readonly #reject: Reject
-  readonly #dispatcher: Dispatching
   /** Handed out with the final head, filled at the end. */
   #trailers: HeaderObject | null = null
   /** Null before the head, and after the body was read or destroyed. */
@@ -111,12 +110,7 @@ class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource,
   /** The response, until it is delivered. */
   #answer: ResponseData<TOpaque> | null = null
 
-  constructor(
-    opts: RequestOptions<TOpaque>,
-    resolve: Resolve<ResponseData<TOpaque>>,
-    reject: Reject,
-    dispatcher: Dispatching,
-  ) {
+  constructor(opts: RequestOptions<TOpaque>, resolve: Resolve<ResponseData<TOpaque>>, reject: Reject) {
     super(opts, opts.onInfo ? new AsyncResource('UNDICI_REQUEST') : null)
     const highWaterMark = opts.highWaterMark ?? DEFAULT_HIGH_WATER_MARK
     if (!Number.isFinite(highWaterMark) || highWaterMark < 0) {
@@ -125,7 +119,6 @@ class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource,
     checkResponseOptions(opts)
     this.#resolve = resolve
     this.#reject = reject
-    this.#dispatcher = dispatcher
     addCaller()
   }
 
@@ -143,7 +136,7 @@ class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource,
       opts.method === 'HEAD',
       statusCode,
       opts.path,
-      opts.origin ?? this.#dispatcher,
+      opts.origin ?? this.dispatcher,
     )
     this.#body = body
     this.#trailers = {}
@@ -248,5 +241,5 @@ function startRequest<TOpaque>(
   dispatcher: Dispatching,
   opts: RequestOptions<TOpaque>,
 ): void {
-  new RequestHandler(opts, resolve, reject, dispatcher).start(dispatcher, opts)
+  new RequestHandler(opts, resolve, reject).start(dispatcher, opts)
 }

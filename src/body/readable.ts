@@ -6,6 +6,7 @@
 import type { Blob } from 'node:buffer'
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
+import { placeOrigin } from '../base/address/place-origin.ts'
 import type { BodyBytes } from '../base/bytes/body-bytes.ts'
 import { AbortError, NotSupportedError } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
@@ -263,7 +264,7 @@ export class BodyReadable extends ArrivingBody {
     const statusCode = this.#statusCode
     const contentType = this.#contentType
     try {
-      const url = this.#path.startsWith('/') ? `${originOf(this.#place)}${this.#path}` : this.#path
+      const url = this.#path.startsWith('/') ? `${placeOrigin(this.#place)}${this.#path}` : this.#path
       if (statusCode !== 0) describeContent(error, bytes.view(), { url, statusCode, contentType })
     } catch {
       // Another dispatcher may have taken any origin and path.
@@ -323,12 +324,4 @@ export class BodyReadable extends ArrivingBody {
     }
     return false
   }
-}
-
-/** Empty if the dispatcher is not ours, or has several. */
-function originOf(place: unknown): string {
-  if (typeof place === 'string' || place instanceof URL) return new URL(place).origin
-  const { composedOrigin } = Object(place) as { composedOrigin?: () => unknown }
-  const own = typeof composedOrigin === 'function' ? composedOrigin.call(place) : null
-  return typeof own === 'string' ? own : ''
 }

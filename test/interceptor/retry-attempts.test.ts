@@ -201,6 +201,26 @@ test('onRetry: what it throws or rejects with fails the request', async (t) => {
   }
 })
 
+test('the error of a time limit counts the attempts', async (t) => {
+  const controller = new AbortController()
+  const base = new ScriptedDispatcher()
+  const clock = steadyClock(t)
+  const failed = base
+    .compose(interceptors.retry({ minTimeout: 1 }))
+    .request({ origin: 'http://a.test', path: '/', method: 'GET', signal: controller.signal })
+    .catch((error: Error) => error)
+  for (let retries = 0; retries < 2; retries++) {
+    base.last.start()
+    base.last.error(coded('ECONNRESET'))
+    await turns(2)
+    await clock.advance(1000)
+  }
+  base.last.start()
+  controller.abort(new DOMException('late', 'TimeoutError'))
+  const { message } = (await failed) as Error
+  assert.match(message, /^GET http:\/\/a\.test\/ exceeded the time limit of its signal: 3 attempts, /)
+})
+
 test('onRetry that never answers: an abort ends the request at once', async (t) => {
   let answer: () => void = () => {}
   const onRetry = (): Promise<void> => new Promise<void>((resolve) => (answer = resolve))

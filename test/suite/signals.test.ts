@@ -18,6 +18,13 @@ function sink(): Writable {
   })
 }
 
+/** As `AbortSignal.timeout()`, whose time is up when `limit` is called. */
+function timeLimit() {
+  const controller = new AbortController()
+  const reason = new DOMException('The operation was aborted due to timeout', 'TimeoutError')
+  return { signal: controller.signal, reason, limit: () => controller.abort(reason) }
+}
+
 type Call = (
   client: Dispatcher,
   signal: AbortSignal | EventEmitter | EagerSignal | HastySignal,
@@ -169,6 +176,46 @@ overEachWay('abort signals', (way) => {
     const client = (await startOrigin(t, way, () => {})).dispatcher()
     const error = await failure(client.request({ ...GET, signal: AbortSignal.timeout(1) }))
     assert.equal(error.name, 'TimeoutError')
+  })
+
+  for (const [name, call] of METHODS) {
+    test(`${name}: the error of a time limit says which request, and how far it was`, async (t) => {
+      const arrived = deferred()
+      const origin = await startOrigin(t, way, () => arrived.resolve())
+      const { limit, reason, signal } = timeLimit()
+      const failed = failure(call(origin.dispatcher(), signal))
+      await arrived.promise
+      limit()
+      const error = (await failed) as DOMException & Record<string, unknown>
+      assert.deepEqual([error.name, error.code, error instanceof DOMException], ['TimeoutError', 23, true])
+      assert.equal(error.cause, reason)
+      // The agent of these tests adds the origin itself, which the call does not know.
+      const url = way.kind === 'Agent' ? '' : new URL(origin.url).origin
+      assert.deepEqual(
+        [error['method'], error['origin'], error['path'], error['phase']],
+        ['GET', url, '/', 'headers'],
+      )
+      const story = '1 attempt, waiting for the response head'
+      assert.equal(error.message, `GET ${url}/ exceeded the time limit of its signal: ${story}`)
+    })
+  }
+
+  test('the error of a time limit in a queue, and of one in a body', async (t) => {
+    const origin = await startOrigin(t, way, (_request, response) => void response.write('x'))
+    const client = origin.dispatcher(ONE_AT_A_TIME)
+    const body = timeLimit()
+    const response = await client.request({ ...GET, signal: body.signal })
+    const queued = timeLimit()
+    const waiting = failure(client.request({ path: '/a?secret=1', method: 'GET', signal: queued.signal }))
+    queued.limit()
+    const never = await waiting
+    assert.match(never.message, /^GET \S*\/a exceeded .*: 0 attempts, waiting to be sent$/)
+    const text = failure(response.body.text())
+    body.limit()
+    assert.match((await text).message, /: 1 attempt, reading the body$/)
+    // A caller's own error stays as it is, whatever its name.
+    const own = Object.assign(new Error('mine'), { name: 'TimeoutError' })
+    assert.equal(await failure(client.request({ ...GET, signal: AbortSignal.abort(own) })), own)
   })
 
   test('an EventEmitter that says abort has one listener during, none after', async (t) => {

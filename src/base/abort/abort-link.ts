@@ -14,6 +14,8 @@ export interface AbortTarget {
 export class AbortLink {
   readonly #signal: AbortSource
   #end: () => void
+  /** How often the target has begun what the signal may end. Kept by the target, which has it only with a signal. */
+  starts = 0
 
   private constructor(signal: AbortSource, target: AbortTarget) {
     this.#signal = signal
