@@ -116,14 +116,15 @@ export async function expectContinue(client: Client): Promise<void> {
     assert.equal(statusCode, 200)
     assert.equal(digest(await body.bytes()), digest(given))
   }
-  const refused = await client.request({
-    path: '/not-there',
-    method: 'POST',
-    body: LARGE,
-    expectContinue: true,
-  })
-  assert.ok(refused.statusCode >= 400, String(refused.statusCode))
-  await refused.body.dump()
+  const refused = { path: '/not-there', method: 'POST', body: LARGE, expectContinue: true } as const
+  try {
+    const { statusCode, body } = await client.request(refused)
+    assert.ok(statusCode >= 400, String(statusCode))
+    await body.dump()
+  } catch (error) {
+    // nghttpx asks for the body, refuses it, and closes the connection before it has read all of it.
+    assert.match(String((error as NodeJS.ErrnoException).code), /^(?:EPIPE|ECONNRESET|UND_ERR_SOCKET)$/)
+  }
   await getSmall(client)
 }
 
