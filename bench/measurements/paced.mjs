@@ -7,6 +7,8 @@ import { checkProtocol, openSession } from './session.mjs'
 
 /** Requests for the compilers. */
 const WARMUP_REQUESTS = 5000
+/** Seconds at the measured pace: after a burst, the compilers go on for some seconds of a process that sleeps. */
+const WARMUP_SECONDS = 5
 /** Milliseconds in which the process comes to rest. */
 const REST = 300
 
@@ -16,7 +18,7 @@ export async function measure(job) {
   await checkProtocol(session, scenario.wire)
   await burst(session, { ...scenario, connections: 1, lanes: 30 }, WARMUP_REQUESTS)
   const expected = session.isClock ? null : bytes
-  await paced(session, scenario, 1, expected)
+  await paced(session, scenario, WARMUP_SECONDS, expected)
   await sleep(REST)
   const turns = turnMeter()
   const from = process.cpuUsage()
