@@ -21,19 +21,15 @@ import {
   namesIn,
   OBJECTS,
 } from './chunks.mjs'
-import { esbuildMarks } from './esbuild-marks.mjs'
+import { minified } from './minified.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Keeps names unchanged and lines short: a stack trace shows both. */
 const SETTINGS = {
   absWorkingDir: root,
   bundle: true,
   platform: 'node',
   target: 'node20.19',
-  minifySyntax: true,
-  minifyWhitespace: true,
-  lineLimit: 120,
   legalComments: 'none',
   logLevel: 'warning',
   outdir: 'dist',
@@ -280,15 +276,12 @@ function aliases(names) {
 async function bundle(options) {
   const { outputFiles } = await build({ ...SETTINGS, ...options })
   for (const { path, text } of outputFiles) {
-    let code = ''
-    let end = 0
-    for (const mark of esbuildMarks(text)) {
-      code += text.slice(end, mark.start)
-      end = mark.end
-    }
+    const file = relative(root, path).replaceAll('\\', '/')
+    const isModule = options.format === 'esm'
+    const code = await minified(text, { isModule, forBundlers: file.startsWith('dist/esm/') })
     mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, code + text.slice(end))
-    console.log(`${relative(root, path)}: ${(text.length / 1024).toFixed(0)} KB`)
+    writeFileSync(path, code)
+    console.log(`${file}: ${(code.length / 1024).toFixed(0)} KB`)
   }
 }
 
