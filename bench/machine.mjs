@@ -20,9 +20,3 @@ export function describeMachine(peers) {
     peers,
   }
 }
-
-export function machineLine({ cpu, cores, node, systemNode, nginx, peers }) {
-  const { node: _, ...libraries } = peers
-  const versions = Object.entries(libraries).map(([name, version]) => `${name} ${version}`)
-  return `${cpu}, ${cores} cores; Node ${node} (system ${systemNode}); nginx ${nginx}; ${versions.join(', ')}`
-}

@@ -16,6 +16,7 @@ export const USAGE = `npm run bench -- [options]
   --json FILE         write the figures
   --svg FILE          write the bar chart
   --markdown FILE     write a table of ventuno beside undici
+  --from FILE         measure nothing: --svg and --markdown from figures that --json wrote earlier
   --library DIR       measure this build instead of dist, and build nothing
   --baseline DIR      measure this older build too, as candidate "baseline"
   --no-install        install nothing; candidates that lack something are left out
@@ -42,6 +43,7 @@ export function readOptions(args) {
       json: { type: 'string' },
       svg: { type: 'string' },
       markdown: { type: 'string' },
+      from: { type: 'string' },
       library: { type: 'string' },
       baseline: { type: 'string' },
       'no-install': { type: 'boolean', default: false },

@@ -22,6 +22,13 @@ export function scenarioTable({ name, title, metrics, candidates, disturbed }) {
   return `${name}: ${title}\n${columns([header, ...rows])}\n${disturbanceLine(disturbed)}`
 }
 
+/** The machine and the versions, as a line under the figures. */
+export function machineLine({ cpu, cores, node, systemNode, nginx, peers }) {
+  const { node: _, ...libraries } = peers
+  const versions = Object.entries(libraries).map(([name, version]) => `${name} ${version}`)
+  return `${cpu}, ${cores} cores; Node ${node} (system ${systemNode}); nginx ${nginx}; ${versions.join(', ')}`
+}
+
 function disturbanceLine({ runs, of, most }) {
   if (runs === 0) return ''
   return `  ${runs} of ${of} runs were disturbed: the host took up to ${format(most * 100, 0)} % of a core\n`

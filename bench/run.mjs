@@ -1,16 +1,16 @@
 // `npm run bench`: prepares, measures, reports. See docs/performance.md.
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { chart } from './chart.mjs'
 import { startConnectProxy } from './connect-proxy.mjs'
 import { PINNED } from './cores.mjs'
-import { describeMachine, machineLine } from './machine.mjs'
+import { describeMachine } from './machine.mjs'
 import { markdownTable } from './markdown.mjs'
 import { runScenario } from './measure.mjs'
 import { startNginx } from './nginx.mjs'
 import { readOptions, USAGE } from './options.mjs'
 import { prepareLibrary, prepareModules, preparePeers, preparePrograms } from './prepare.mjs'
-import { goalTable, scenarioTable, slowerThanPeers } from './report.mjs'
+import { goalTable, machineLine, scenarioTable, slowerThanPeers } from './report.mjs'
 import { chooseScenarios, SCENARIOS } from './scenarios.mjs'
 import { startSideServers } from './side-servers.mjs'
 
@@ -29,6 +29,7 @@ try {
 async function run() {
   if (options.help) process.stdout.write(USAGE)
   else if (options.list) for (const { name, title } of SCENARIOS) console.log(`${name.padEnd(26)} ${title}`)
+  else if (options.from !== undefined) writeAgain()
   else if (options.micro) await runMicro()
   else await runAll()
 }
@@ -102,7 +103,15 @@ function write(results, machine) {
     writeFileSync(options.json, `${JSON.stringify(figures, null, 2)}\n`)
   }
   if (options.markdown !== undefined) writeFileSync(options.markdown, markdownTable(results))
-  if (options.svg !== undefined) writeFileSync(options.svg, chart(results, machineLine(machine)))
+  if (options.svg !== undefined) writeFileSync(options.svg, chart(results, machine))
+}
+
+/** What is written about figures, from figures of an earlier run. */
+function writeAgain() {
+  const { scenarios, machine } = JSON.parse(readFileSync(options.from, 'utf8'))
+  if (options.json !== undefined)
+    throw new Error('--json writes the figures of a run, and --from runs nothing')
+  write(scenarios, machine)
 }
 
 function absolute(folder) {
