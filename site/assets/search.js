@@ -1,0 +1,120 @@
+// The search: words that begin as those typed, in all sections of all pages. The index is loaded at the first use.
+const base = document.documentElement.dataset.base
+const box = document.querySelector('search')
+const query = document.getElementById('query')
+const results = document.getElementById('results')
+const MOST = 12
+
+let index = null
+
+box.hidden = false
+
+function loadIndex() {
+  if (index !== null) return
+  index = { sections: [], names: [], words: {} }
+  const script = document.createElement('script')
+  script.src = `${base}assets/search-index.js`
+  script.addEventListener('load', () => {
+    const { sections, words } = globalThis.searchIndex
+    index = { sections, words, names: Object.keys(words).sort() }
+    show()
+  })
+  document.head.append(script)
+}
+
+/** Section → weight, for all words that begin with these letters; a whole word counts twice. */
+function sectionsWith(letters) {
+  const found = new Map()
+  let low = 0
+  let high = index.names.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (index.names[middle] < letters) low = middle + 1
+    else high = middle
+  }
+  for (; low < index.names.length && index.names[low].startsWith(letters); low++) {
+    const name = index.names[low]
+    for (const entry of index.words[name]) {
+      const weight = [0, 1, 6, 20][entry % 4] * (name === letters ? 2 : 1)
+      const section = entry >> 2
+      found.set(section, Math.max(weight, found.get(section) ?? 0))
+    }
+  }
+  return found
+}
+
+function search(text) {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []
+  if (words.length === 0) return []
+  const [first, ...rest] = words.map(sectionsWith)
+  const all = []
+  for (const [section, weight] of first) {
+    if (!rest.every((found) => found.has(section))) continue
+    all.push([section, rest.reduce((sum, found) => sum + found.get(section), weight)])
+  }
+  return all
+    .sort(([a, x], [b, y]) => y - x || a - b)
+    .slice(0, MOST)
+    .map(([section]) => index.sections[section])
+}
+
+function show() {
+  const text = query.value.trim()
+  results.hidden = text === ''
+  if (results.hidden || index === null) return
+  const found = search(text)
+  const status = document.createElement('p')
+  status.setAttribute('role', 'status')
+  status.textContent = found.length === 0 ? `Nothing has “${text}”` : ''
+  const list = document.createElement('ul')
+  for (const [path, anchor, title, heading, excerpt] of found) {
+    const link = document.createElement('a')
+    link.href = base + path + (anchor === '' ? '' : `#${anchor}`)
+    const name = document.createElement('strong')
+    name.textContent = heading === '' ? title : `${title} › ${heading}`
+    const words = document.createElement('span')
+    words.textContent = excerpt
+    link.append(name, words)
+    const item = document.createElement('li')
+    item.append(link)
+    list.append(item)
+  }
+  results.replaceChildren(status, list)
+}
+
+function hide() {
+  results.hidden = true
+}
+
+query.addEventListener('focus', loadIndex)
+query.addEventListener('focus', show)
+query.addEventListener('input', show)
+
+box.addEventListener('keydown', (event) => {
+  const links = [...results.querySelectorAll('a')]
+  const at = links.indexOf(document.activeElement)
+  if (event.key === 'Escape') {
+    query.focus()
+    hide()
+  } else if (event.key === 'ArrowDown' && at < links.length - 1) links[at + 1].focus()
+  else if (event.key === 'ArrowUp' && at >= 0) (links[at - 1] ?? query).focus()
+  else if (event.key === 'Enter' && at === -1 && links.length > 0) links[0].click()
+  else return
+  event.preventDefault()
+})
+
+// Also when a result on the same page was chosen.
+box.addEventListener('click', ({ target }) => {
+  if (target.closest('a') !== null) hide()
+})
+document.addEventListener('focusin', ({ target }) => {
+  if (!box.contains(target)) hide()
+})
+document.addEventListener('pointerdown', ({ target }) => {
+  if (!box.contains(target)) hide()
+})
+document.addEventListener('keydown', (event) => {
+  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.target.matches('input, textarea')) return
+  event.preventDefault()
+  query.focus()
+})

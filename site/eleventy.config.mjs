@@ -1,0 +1,132 @@
+// `npm run docs`: the documents as a site in site/out, which works from a folder. Eleventy renders the pages; afterwards the
+// index of the search is written and every link is checked.
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, posix, relative } from 'node:path'
+import { chartHtml } from './charts.mjs'
+import { problemsOf } from './check.mjs'
+import { escapeHtml, highlight, setUpMarkdown } from './markdown.mjs'
+import {
+  baseOf,
+  entriesOf,
+  linkResolver,
+  navigationOf,
+  outputOf,
+  readDocuments,
+  readSources,
+  root,
+  sourceOutput,
+} from './pages.mjs'
+import { searchIndex } from './search-index.mjs'
+
+const OUT = 'site/out'
+
+export default function (config) {
+  const documents = readDocuments()
+  const sources = readSources(documents)
+  const navigation = navigationOf(documents)
+
+  config.setQuietMode(true)
+  config.setUseGitIgnore(false)
+  config.amendLibrary('md', (md) =>
+    setUpMarkdown(md, { resolve: linkResolver(documents, sources), chart: chartHtml }),
+  )
+  config.addPassthroughCopy({ 'site/assets': 'assets' })
+  config.addGlobalData('navigation', navigation)
+  config.addFilter('contents', contentsOf)
+  config.addFilter('from', (target, base) => base + target)
+  config.addFilter('open', (group, output) => group.items.some((item) => item.output === groupPage(output)))
+  config.addFilter('neighbours', (output) => neighboursOf(navigation, output))
+  config.addFilter('current', (item, output) => item.output === output)
+
+  for (const { source, output, title, text } of documents) {
+    config.addTemplate(source, text, pageData({ source, output, title }))
+  }
+  for (const path of sources.files) {
+    const code = highlight(readFileSync(join(root, path), 'utf8'), path.split('.').at(-1))
+    config.addTemplate(
+      `source/${path}.html`,
+      sourcePage(path, `<pre><code>${code}</code></pre>`),
+      sourceData(path),
+    )
+  }
+  for (const path of sources.folders) {
+    config.addTemplate(`source/${path}.html`, sourcePage(path, listOf(path, sources.files)), sourceData(path))
+  }
+
+  config.on('eleventy.before', () => rmSync(join(root, OUT), { recursive: true, force: true }))
+  config.on('eleventy.after', finish)
+
+  return {
+    dir: { input: 'site/templates', output: OUT },
+    markdownTemplateEngine: false,
+    htmlTemplateEngine: false,
+    templateFormats: ['md', 'html'],
+  }
+}
+
+function pageData({ source, output, title }) {
+  return { layout: 'page.njk', permalink: output, source, output, title, base: baseOf(output) }
+}
+
+function sourceData(path) {
+  return { ...pageData({ source: path, output: sourceOutput(path), title: path }), isSource: true }
+}
+
+function sourcePage(path, content) {
+  return `<h1 id="file"><code>${escapeHtml(path)}</code></h1>\n${content}\n`
+}
+
+/** The files of a folder; those with a page as links. */
+function listOf(folder, files) {
+  const items = entriesOf(folder).map(({ name, path }) => {
+    const text = `<code>${escapeHtml(name)}</code>`
+    if (!files.includes(path)) return `<li>${text}</li>`
+    return `<li><a href="${posix.relative(posix.dirname(sourceOutput(folder)), sourceOutput(path))}">${text}</a></li>`
+  })
+  return `<ul>\n${items.join('\n')}\n</ul>`
+}
+
+/** The sections of a page, for the list beside it. */
+function contentsOf(html) {
+  return [...html.matchAll(/<h([23]) id="([^"]*)"[^>]*>([\s\S]*?)<\/h\1>/g)].map(
+    ([, level, id, heading]) => ({
+      level,
+      id,
+      heading: heading.replace(/<\/?a\b[^>]*>/g, ''),
+    }),
+  )
+}
+
+/** The page of the navigation that a page belongs to: the decision records have one in common. */
+function groupPage(output) {
+  return output.startsWith('docs/decisions/') ? outputOf('docs/decisions/README.md') : output
+}
+
+/** What comes before and after a page in the navigation, the first time that it is there. */
+function neighboursOf(navigation, output) {
+  const items = navigation.flatMap((group) => group.items)
+  const i = items.findIndex((item) => item.output === output)
+  return i === -1 ? {} : { before: items[i - 1], after: items[i + 1] }
+}
+
+function finish() {
+  const pages = new Map()
+  const files = new Map()
+  const out = join(root, OUT)
+  for (const entry of readdirSync(out, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const file = join(entry.parentPath, entry.name)
+    const path = relative(out, file).replaceAll('\\', '/')
+    ;(path.endsWith('.html') ? pages : files).set(path, readFileSync(file, 'utf8'))
+  }
+  const searched = [...pages].filter(([path]) => !path.startsWith('source/'))
+  const index = searchIndex(new Map(searched))
+  writeFileSync(join(out, 'assets/search-index.js'), index)
+  files.set('assets/search-index.js', index)
+
+  const problems = problemsOf(pages, files)
+  if (problems.length > 0) throw new Error(`the site has mistakes:\n${problems.join('\n')}`)
+  console.log(
+    `${OUT}/index.html: ${searched.length} pages and ${pages.size - searched.length} sources, every link checked`,
+  )
+}
