@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# The Debian packages that test/interop uses, and their installation. Read by interop.sh.
+# The Debian packages that test/interop uses, and the installation of packages. Read by interop.sh and test-site.sh.
 
 # Seconds for everything that uses the network; the installation itself is never interrupted.
 FETCH_LIMIT=120

@@ -1,0 +1,289 @@
+/** The built site in a real browser, opened from its folder. `npm run test:site` builds it and runs this. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { Browser } from './browser.mjs'
+import { focused, overhang, paleTexts } from './looks.mjs'
+
+const site = fileURLToPath(new URL('../../site/out/', import.meta.url))
+const home = pathToFileURL(site).href
+const shots = mkdtempSync(join(tmpdir(), 'ventuno-site-'))
+
+/** Pages with everything that can be on one. */
+const VARIED = [
+  'index.html',
+  'docs/client.html',
+  'docs/performance.html',
+  'docs/conformance.html',
+  'docs/errors.html',
+]
+
+const documents = readdirSync(site, { recursive: true, withFileTypes: true })
+  .map((entry) => relative(site, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
+  .filter((path) => path.endsWith('.html') && !path.startsWith('source/'))
+
+let browser
+let page
+
+before(async () => {
+  console.log(`screenshots: ${shots}`)
+  browser = new Browser(process.env.CHROMIUM ?? 'chromium')
+  page = await browser.newPage()
+})
+
+after(() => browser.close())
+
+const shot = (name) => page.screenshot(join(shots, `${name}.png`))
+
+async function desktop(scheme = 'light') {
+  await page.resize(1440, 900)
+  await page.prefer(scheme)
+}
+
+describe('the site on a desk', () => {
+  before(() => desktop())
+
+  it('begins with the README, and names the pages of each group', async () => {
+    await page.open(`${home}index.html`)
+    assert.equal(await page.run(() => document.querySelector('h1').textContent), 'ventuno')
+    const groups = await page.run(() =>
+      [...document.querySelectorAll('#navigation summary')].map(({ textContent }) => textContent),
+    )
+    for (const group of ['Start', 'Send a request', 'Test', 'Guides', 'Background', 'Project']) {
+      assert.ok(groups.includes(group), group)
+    }
+    await shot('home-light')
+  })
+
+  it('has a page for a class, which is marked in the list of pages', async () => {
+    await page.open(`${home}docs/client.html`)
+    assert.equal(await page.run(() => document.querySelector('h1').textContent), 'Client')
+    assert.equal(await page.run(() => document.querySelector('[aria-current]').checkVisibility()), true)
+    assert.ok((await page.run(() => document.querySelectorAll('.contents a').length)) > 3)
+    await shot('reference-light')
+  })
+
+  it('draws charts with readable texts, each with a table', async () => {
+    for (const name of ['performance', 'conformance']) {
+      await page.open(`${home}docs/${name}.html`)
+      const charts = await page.run(() =>
+        [...document.querySelectorAll('.chart')].map((chart) => ({
+          bars: chart.querySelectorAll('.bar').length,
+          rows: chart.querySelectorAll('tr').length,
+          least: Math.min(
+            ...[...chart.querySelectorAll('text')].map((text) => text.getBoundingClientRect().height),
+          ),
+        })),
+      )
+      assert.ok(charts.length > 0, name)
+      for (const { bars, rows, least } of charts) {
+        assert.ok(bars > 1)
+        assert.equal(rows, bars)
+        assert.ok(least >= 12, `a text of ${least} px`)
+      }
+      await page.run(() => document.querySelector('.chart').scrollIntoView())
+      await shot(`${name}-light`)
+    }
+  })
+})
+
+describe('the search', () => {
+  before(() => desktop())
+
+  it('finds what is typed, and leads there', async () => {
+    await page.open(`${home}docs/guides/timeouts.html`)
+    await page.run(() => document.getElementById('query').focus())
+    await page.type('keepalivetim')
+    await page.appears('#results a')
+    assert.match(await page.run(() => document.getElementById('results').textContent), /keepAliveTimeout/)
+    await shot('search-light')
+    await page.press('ArrowDown')
+    const target = await page.run(() => document.activeElement.href)
+    await page.loads(() => page.press('Enter'))
+    assert.equal(await page.run(() => location.href), target)
+    assert.ok(target.startsWith(home))
+    assert.match(await page.run(() => document.querySelector('main').textContent), /keepAliveTimeout/)
+  })
+
+  it('puts the page of a class first', async () => {
+    for (const [word, path] of [
+      ['BalancedPool', 'docs/balanced-pool.html'],
+      ['mockagent', 'docs/mock-agent.html'],
+      ['fetch', 'docs/fetch.html'],
+    ]) {
+      await page.open(`${home}index.html`)
+      await page.run(() => document.getElementById('query').focus())
+      await page.type(word)
+      await page.appears('#results a')
+      assert.equal(await page.run(() => document.querySelector('#results a').href), home + path)
+    }
+  })
+
+  it('says if nothing was found, and closes', async () => {
+    await page.open(`${home}index.html`)
+    await page.run(() => document.getElementById('query').focus())
+    await page.type('qwertyuiop')
+    await page.appears('#results [role=status]:not(:empty)')
+    await page.press('Escape')
+    assert.equal(await page.run(() => document.getElementById('results').hidden), true)
+  })
+})
+
+describe('the colours', () => {
+  after(() => page.run(() => localStorage.clear()))
+
+  for (const scheme of ['light', 'dark']) {
+    it(`have enough contrast where ${scheme} ones are preferred`, async () => {
+      await desktop(scheme)
+      for (const path of VARIED) {
+        await page.open(home + path)
+        // What is folded up is text, too.
+        await page.run(() => {
+          for (const details of document.querySelectorAll('details')) details.open = true
+        })
+        assert.deepEqual(await page.run(paleTexts), [], path)
+      }
+    })
+  }
+
+  it('are dark where that is preferred', async () => {
+    await desktop('dark')
+    for (const [name, path] of [
+      ['home', 'index.html'],
+      ['reference', 'docs/client.html'],
+      ['performance', 'docs/performance.html'],
+    ]) {
+      await page.open(home + path)
+      if (name === 'performance') await page.run(() => document.querySelector('.chart').scrollIntoView())
+      await shot(`${name}-dark`)
+    }
+    assert.equal(await page.run(() => getComputedStyle(document.documentElement).colorScheme), 'light dark')
+    assert.equal(await page.run(backgroundIsDark), true)
+  })
+
+  it('are those of the switch, also on the next page', async () => {
+    await desktop('light')
+    await page.open(`${home}index.html`)
+    assert.equal(await page.run(backgroundIsDark), false)
+    await page.run(() => document.getElementById('theme-dark').click())
+    assert.equal(await page.run(backgroundIsDark), true)
+    await page.open(`${home}docs/pool.html`)
+    assert.equal(await page.run(backgroundIsDark), true)
+    await page.run(() => document.getElementById('theme-auto').click())
+    assert.equal(await page.run(backgroundIsDark), false)
+  })
+})
+
+function backgroundIsDark() {
+  const [red] = getComputedStyle(document.documentElement).backgroundColor.match(/\d+/g)
+  return Number(red) < 128
+}
+
+describe('the site on a phone', () => {
+  before(async () => {
+    await page.prefer('light')
+    await page.resize(360, 740, true)
+  })
+
+  it('is no page wider than the window', async () => {
+    for (const path of documents) {
+      await page.open(home + path)
+      assert.equal(await page.run(overhang), 0, path)
+    }
+  })
+
+  it('has its list of pages behind a button', async () => {
+    await page.open(`${home}docs/client.html`)
+    assert.equal(await page.run(() => document.getElementById('navigation').checkVisibility()), false)
+    await shot('phone-reference')
+    await page.run(() => document.querySelector('.menu').click())
+    assert.equal(await page.run(() => document.getElementById('navigation').checkVisibility()), true)
+    await shot('phone-menu')
+  })
+
+  it('shows tables and charts', async () => {
+    await page.open(`${home}docs/client.html`)
+    await page.run(() => document.querySelector('.cards').scrollIntoView())
+    await shot('phone-table')
+    await page.open(`${home}docs/conformance.html`)
+    await page.run(() => document.querySelector('.chart').scrollIntoView())
+    await shot('phone-chart')
+    await page.open(`${home}index.html`)
+    await shot('phone-home')
+  })
+})
+
+describe('the site without JavaScript', () => {
+  before(async () => {
+    await desktop()
+    await page.withoutScripts(true)
+  })
+  after(() => page.withoutScripts(false))
+
+  it('has all but the search', async () => {
+    await page.open(`${home}docs/client.html`)
+    const [search, current] = await page.run(() =>
+      ['search', '[aria-current]'].map((selector) => document.querySelector(selector).checkVisibility()),
+    )
+    assert.equal(search, false)
+    assert.equal(current, true)
+    await shot('reference-without-javascript')
+  })
+
+  it('has a switch for the colours', async () => {
+    await page.open(`${home}index.html`)
+    await page.run(() => document.getElementById('theme-dark').click())
+    assert.equal(await page.run(backgroundIsDark), true)
+  })
+
+  it('opens its list of pages on a phone', async () => {
+    await page.resize(360, 740, true)
+    await page.open(`${home}index.html`)
+    await page.run(() => document.querySelector('.menu').click())
+    assert.equal(await page.run(() => document.getElementById('navigation').checkVisibility()), true)
+  })
+})
+
+describe('the keyboard', () => {
+  before(() => desktop())
+
+  it('reaches everything, and one sees where it is', async () => {
+    await page.open(`${home}docs/client.html`)
+    const names = []
+    for (let i = 0; i < 14; i++) {
+      await page.press('Tab')
+      const { name, isInWindow, isMarked } = await page.run(focused)
+      assert.ok(isInWindow, `${name} is in the window`)
+      assert.ok(isMarked, `${name} shows that it has the focus`)
+      names.push(name)
+    }
+    assert.equal(names[0], 'a Skip to the text')
+    for (const name of ['a ventuno', 'input query', 'input theme-auto', 'summary Start']) {
+      assert.ok(names.includes(name), `${name} in ${names.join(', ')}`)
+    }
+  })
+
+  it('skips to the text', async () => {
+    await page.open(`${home}docs/client.html`)
+    await page.press('Tab')
+    await shot('keyboard')
+    await page.press('Enter')
+    await page.press('Tab')
+    assert.equal(await page.run(() => document.querySelector('main').contains(document.activeElement)), true)
+  })
+})
+
+describe('all that was opened', () => {
+  it('came from the folder', () => {
+    assert.ok(page.requests.length > documents.length)
+    assert.deepEqual(
+      page.requests.filter((url) => !url.startsWith(home)),
+      [],
+    )
+  })
+
+  it('had nothing to complain about', () => assert.deepEqual(page.complaints, []))
+})
