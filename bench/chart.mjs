@@ -5,6 +5,13 @@ import { format, machineLine } from './report.mjs'
 
 const REQUESTS = ['h1-get', 'h1-pipeline-10', 'h1-pool-50', 'h1-post-1k', 'h2c-100', 'h2-100', 'h2c-64k']
 
+/** What no client can beat, in the words of a chart. */
+const LIMITS = {
+  'floor (h1)': 'a bare socket',
+  'floor (h2)': 'a bare socket',
+  'floor (clock)': 'the clock alone',
+}
+
 /** - `shows`: the scenarios  - `metric`, `unit`, `better`  - `hasLimits`: also what no client can beat */
 export const CHARTS = {
   requests: {
@@ -57,15 +64,14 @@ function barsOf({ metrics, candidates }, key, unit, hasLimits = false) {
   if (metric === undefined) return []
   const bars = []
   for (const { name, metrics: measured, advantage } of candidates) {
-    const kind =
-      name === SUBJECT ? 'subject' : isPeer(name) ? 'peer' : name.startsWith('floor') ? 'limit' : null
+    const kind = name === SUBJECT ? 'subject' : isPeer(name) ? 'peer' : name in LIMITS ? 'limit' : null
     // Programs in C have no figure for some metrics.
     const value = measured?.[key]?.median ?? null
     if (kind === null || value === null || (kind === 'limit' && !hasLimits)) continue
     const ratio = kind === 'peer' ? advantage?.[key]?.median : undefined
     const behind = ratio === undefined ? '' : ` · ventuno × ${format(ratio, 1)}`
     bars.push({
-      name,
+      name: LIMITS[name] ?? name,
       value,
       kind,
       text: `${format(value, Math.min(metric.digits, value < 10 ? 2 : 1))}${unit}${behind}`,

@@ -65,7 +65,7 @@ function figure(title, panels, note) {
 <figcaption>${escapeHtml(title)}</figcaption>
 <div class="panels">${drawn.join('\n')}</div>
 <details><summary>The same as a table</summary>
-<div class="table words" tabindex="0" role="group" aria-label="${escapeHtml(title)}"><table><tbody>
+<div class="table words"><table><tbody>
 ${rows.join('\n')}
 </tbody></table></div></details>
 <p class="note">${escapeHtml(note)}</p>

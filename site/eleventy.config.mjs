@@ -109,6 +109,13 @@ function neighboursOf(navigation, output) {
   return i === -1 ? {} : { before: items[i - 1], after: items[i + 1] }
 }
 
+/** Among sections that are about a word to the same degree: the pages for users come first, the records last. */
+function rankOf(path) {
+  if (path.startsWith('docs/decisions/')) return 3
+  if (path.startsWith('docs/guides/')) return 1
+  return path.startsWith('docs/') ? 0 : 2
+}
+
 function finish() {
   const pages = new Map()
   const files = new Map()
@@ -120,6 +127,7 @@ function finish() {
     ;(path.endsWith('.html') ? pages : files).set(path, readFileSync(file, 'utf8'))
   }
   const searched = [...pages].filter(([path]) => !path.startsWith('source/'))
+  searched.sort(([a], [b]) => rankOf(a) - rankOf(b))
   const index = searchIndex(new Map(searched))
   writeFileSync(join(out, 'assets/search-index.js'), index)
   files.set('assets/search-index.js', index)

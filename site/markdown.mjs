@@ -76,7 +76,9 @@ export function setUpMarkdown(md, { resolve, chart }) {
   md.renderer.rules.table_open = (tokens, i) => {
     const kind = tokens[i].meta.kind
     const roles = kind === 'cards' ? ' role="table"' : ''
-    return `<div class="table ${kind}" tabindex="0" role="group" aria-label="Table"><table${roles}>\n`
+    // Who has no mouse must be able to scroll it.
+    const reach = kind === 'figures' ? ' tabindex="0" role="group" aria-label="Table"' : ''
+    return `<div class="table ${kind}"${reach}><table${roles}>\n`
   }
   md.renderer.rules.table_close = () => '</table></div>\n'
 }

@@ -1,12 +1,11 @@
 // The index of the search: which words each section has. Built from the finished pages; site/assets/search.js reads it.
 //
 // It is a script that sets one global, because pages opened from a folder may load scripts and nothing else:
-// `sections`: [path, anchor, title of the page, heading, start of the text]; `words`: word → the sections that have it,
-// as numbers with two digits less for the weight: `section * 4 + weight`.
+// `sections`: [path, anchor, title of the page, heading, text]; `words`: word → the sections that have it, each as
+// `section * 4 + weight`.
 
-/** How much a section is about a word: in its text, its heading, or the title of its page. */
+/** How much a section is about a word: in its text, its heading or what a row of a table is about, the title of its page. */
 const WEIGHT = { text: 1, heading: 2, title: 3 }
-const EXCERPT = 140
 
 /** `pages`: path → HTML. Only what is in `<main>` counts. */
 export function searchIndex(pages) {
@@ -15,13 +14,13 @@ export function searchIndex(pages) {
   for (const [path, html] of pages) {
     const main = /<main[^>]*>([\s\S]*)<\/main>/.exec(html)?.[1] ?? ''
     let title = ''
-    for (const { level, anchor, heading, text } of sectionsIn(main)) {
+    for (const { level, anchor, heading, text, subjects } of sectionsIn(main)) {
       if (level === 1) title = heading
       const number =
-        sections.push([path, level === 1 ? '' : anchor, title, level === 1 ? '' : heading, excerptOf(text)]) -
-        1
+        sections.push([path, level === 1 ? '' : anchor, title, level === 1 ? '' : heading, text]) - 1
       const weights = new Map()
       for (const word of wordsIn(text)) weights.set(word, WEIGHT.text)
+      for (const word of subjects) weights.set(word, WEIGHT.heading)
       for (const word of wordsIn(heading)) weights.set(word, level === 1 ? WEIGHT.title : WEIGHT.heading)
       for (const [word, weight] of weights) {
         if (!words.has(word)) words.set(word, [])
@@ -42,7 +41,14 @@ function sectionsIn(main) {
     const match = /^<h([1-4])\b[^>]*?\sid="([^"]*)"[^>]*>([\s\S]*?)<\/h\1>/.exec(part)
     if (match === null) return []
     const [head, level, anchor, heading] = match
-    return { level: Number(level), anchor, heading: textOf(heading), text: textOf(part.slice(head.length)) }
+    const body = part.slice(head.length)
+    return {
+      level: Number(level),
+      anchor,
+      heading: textOf(heading),
+      text: textOf(body),
+      subjects: subjectsOf(body),
+    }
   })
 }
 
@@ -58,8 +64,12 @@ function textOf(html) {
     .trim()
 }
 
-function excerptOf(text) {
-  return text.length <= EXCERPT ? text : `${text.slice(0, text.lastIndexOf(' ', EXCERPT))} …`
+/** The names in the first column of the tables: options, errors. */
+function subjectsOf(html) {
+  const cells = [...html.matchAll(/<tr[^>]*>\s*<td[^>]*>([\s\S]*?)<\/td>/g)].map(([, cell]) => cell)
+  return cells.flatMap((cell) =>
+    [...cell.matchAll(/<code>(\w+)<\/code>/g)].map(([, name]) => name.toLowerCase()),
+  )
 }
 
 /** Words as a reader would type them: `keepAliveTimeout` is one, and so are its parts. */

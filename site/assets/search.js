@@ -5,13 +5,15 @@ const query = document.getElementById('query')
 const results = document.getElementById('results')
 const MOST = 12
 
+/** null until it has arrived. */
 let index = null
+let isAsked = false
 
 box.hidden = false
 
 function loadIndex() {
-  if (index !== null) return
-  index = { sections: [], names: [], words: {} }
+  if (isAsked) return
+  isAsked = true
   const script = document.createElement('script')
   script.src = `${base}assets/search-index.js`
   script.addEventListener('load', () => {
@@ -67,19 +69,32 @@ function show() {
   status.setAttribute('role', 'status')
   status.textContent = found.length === 0 ? `Nothing has “${text}”` : ''
   const list = document.createElement('ul')
-  for (const [path, anchor, title, heading, excerpt] of found) {
+  for (const [path, anchor, title, heading, content] of found) {
     const link = document.createElement('a')
     link.href = base + path + (anchor === '' ? '' : `#${anchor}`)
     const name = document.createElement('strong')
     name.textContent = heading === '' ? title : `${title} › ${heading}`
-    const words = document.createElement('span')
-    words.textContent = excerpt
-    link.append(name, words)
+    link.append(name, excerptOf(content, text))
     const item = document.createElement('li')
     item.append(link)
     list.append(item)
   }
   results.replaceChildren(status, list)
+}
+
+/** The text around the first of the words, which is marked. */
+function excerptOf(content, text) {
+  const [letters] = text.toLowerCase().match(/[\p{L}\p{N}_]+/u) ?? ['']
+  const at = Math.max(0, content.toLowerCase().indexOf(letters))
+  const from = at < 60 ? 0 : content.indexOf(' ', at - 50) + 1
+  const start = from > at ? at : from
+  const excerpt = document.createElement('span')
+  const marked = document.createElement('mark')
+  if (content.toLowerCase().startsWith(letters, at))
+    marked.textContent = content.slice(at, at + letters.length)
+  const end = at + marked.textContent.length
+  excerpt.append(start > 0 ? '… ' : '', content.slice(start, at), marked, content.slice(end, end + 110))
+  return excerpt
 }
 
 function hide() {
