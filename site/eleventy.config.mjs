@@ -36,7 +36,7 @@ export default function (config) {
   config.addFilter('from', (target, base) => base + target)
   config.addFilter('open', (group, output) => group.items.some((item) => item.output === groupPage(output)))
   config.addFilter('neighbours', (output) => neighboursOf(navigation, output))
-  config.addFilter('current', (item, output) => item.output === output)
+  config.addFilter('current', currentOf)
 
   for (const { source, output, title, text } of documents) {
     config.addTemplate(source, text, pageData({ source, output, title }))
@@ -100,6 +100,12 @@ function contentsOf(html) {
 /** The page of the navigation that a page belongs to: the decision records have one in common. */
 function groupPage(output) {
   return output.startsWith('docs/decisions/') ? outputOf('docs/decisions/README.md') : output
+}
+
+/** The mark of the page itself, or of the one that it belongs to. */
+function currentOf(item, output) {
+  if (item.output !== groupPage(output)) return ''
+  return item.output === output ? ' aria-current="page"' : ' aria-current="true"'
 }
 
 /** What comes before and after a page in the navigation, the first time that it is there. */
