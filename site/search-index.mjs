@@ -1,11 +1,14 @@
 // The index of the search: which words each section has. Built from the finished pages; site/assets/search.js reads it.
 //
 // It is a script that sets one global, because pages opened from a folder may load scripts and nothing else:
-// `sections`: [path, anchor, title of the page, heading, text]; `words`: word → the sections that have it, each as
-// `section * 4 + weight`.
+// `sections`: [path, anchor, title of the page, heading, text]; `words`, sorted: [word, the sections that have it], each
+// section as `section * 4 + weight`.
 
 /** How much a section is about a word: in its text, its heading or what a row of a table is about, the title of its page. */
 const WEIGHT = { text: 1, heading: 2, title: 3 }
+
+/** Nobody types longer ones: they are keys and hashes. */
+const MOST_LETTERS = 40
 
 /** `pages`: path → HTML. Only what is in `<main>` counts. */
 export function searchIndex(pages) {
@@ -19,16 +22,16 @@ export function searchIndex(pages) {
       const number =
         sections.push([path, level === 1 ? '' : anchor, title, level === 1 ? '' : heading, text]) - 1
       const weights = new Map()
-      for (const word of wordsIn(text)) weights.set(word, WEIGHT.text)
-      for (const word of subjects) weights.set(word, WEIGHT.heading)
-      for (const word of wordsIn(heading)) weights.set(word, level === 1 ? WEIGHT.title : WEIGHT.heading)
+      add(weights, text, WEIGHT.text)
+      add(weights, subjects, WEIGHT.heading)
+      add(weights, heading, level === 1 ? WEIGHT.title : WEIGHT.heading)
       for (const [word, weight] of weights) {
         if (!words.has(word)) words.set(word, [])
         words.get(word).push(number * 4 + weight)
       }
     }
   }
-  const sorted = Object.fromEntries([...words].sort(([a], [b]) => (a < b ? -1 : 1)))
+  const sorted = [...words].sort(([a], [b]) => (a < b ? -1 : 1))
   return `globalThis.searchIndex = ${JSON.stringify({ sections, words: sorted })}\n`
 }
 
@@ -67,19 +70,19 @@ function textOf(html) {
 /** The names in the first column of the tables: options, errors. */
 function subjectsOf(html) {
   const cells = [...html.matchAll(/<tr[^>]*>\s*<td[^>]*>([\s\S]*?)<\/td>/g)].map(([, cell]) => cell)
-  return cells.flatMap((cell) =>
-    [...cell.matchAll(/<code>(\w+)<\/code>/g)].map(([, name]) => name.toLowerCase()),
-  )
+  return cells.flatMap((cell) => [...cell.matchAll(/<code>(\w+)<\/code>/g)].map(([, name]) => name)).join(' ')
 }
 
-/** Words as a reader would type them: `keepAliveTimeout` is one, and so are its parts. */
-export function wordsIn(text) {
-  const words = new Set()
-  for (const [word] of text.matchAll(/[\p{L}\p{N}_]+/gu)) {
-    if (word.length > 40) continue
-    words.add(word.toLowerCase())
-    const parts = word.split(/_|(?<=\p{Ll})(?=\p{Lu})/u)
-    if (parts.length > 1) for (const part of parts) if (part.length > 2) words.add(part.toLowerCase())
+/** The words of a text, and with less weight their parts: `RetryAgent` is more about itself than about `retry`. */
+function add(weights, text, weight) {
+  const raise = (word, by) => {
+    if (word.length > 1) weights.set(word, Math.max(by, weights.get(word) ?? 0))
   }
-  return [...words].filter((word) => word.length > 1)
+  for (const [word] of text.matchAll(/[\p{L}\p{N}_]+/gu)) {
+    if (word.length > MOST_LETTERS) continue
+    raise(word.toLowerCase(), weight)
+    const parts = word.split(/_|(?<=\p{Ll})(?=\p{Lu})/u)
+    for (const part of parts)
+      if (part.length > 2) raise(part.toLowerCase(), Math.max(WEIGHT.text, weight - 1))
+  }
 }

@@ -17,8 +17,7 @@ function loadIndex() {
   const script = document.createElement('script')
   script.src = `${base}assets/search-index.js`
   script.addEventListener('load', () => {
-    const { sections, words } = globalThis.searchIndex
-    index = { sections, words, names: Object.keys(words).sort() }
+    index = globalThis.searchIndex
     show()
   })
   document.head.append(script)
@@ -26,18 +25,19 @@ function loadIndex() {
 
 /** Section → weight, for all words that begin with these letters; a whole word counts twice. */
 function sectionsWith(letters) {
+  const { words } = index
   const found = new Map()
   let low = 0
-  let high = index.names.length
+  let high = words.length
   while (low < high) {
     const middle = (low + high) >> 1
-    if (index.names[middle] < letters) low = middle + 1
+    if (words[middle][0] < letters) low = middle + 1
     else high = middle
   }
-  for (; low < index.names.length && index.names[low].startsWith(letters); low++) {
-    const name = index.names[low]
-    for (const entry of index.words[name]) {
-      const weight = [0, 1, 6, 20][entry % 4] * (name === letters ? 2 : 1)
+  for (; low < words.length && words[low][0].startsWith(letters); low++) {
+    const [word, entries] = words[low]
+    for (const entry of entries) {
+      const weight = [0, 1, 6, 20][entry % 4] * (word === letters ? 2 : 1)
       const section = entry >> 2
       found.set(section, Math.max(weight, found.get(section) ?? 0))
     }

@@ -113,6 +113,7 @@ describe('the search', () => {
       ['BalancedPool', 'docs/balanced-pool.html'],
       ['mockagent', 'docs/mock-agent.html'],
       ['fetch', 'docs/fetch.html'],
+      ['retry', 'docs/retry.html'],
     ]) {
       await page.open(`${home}index.html`)
       await page.run(() => document.getElementById('query').focus())
