@@ -8,8 +8,9 @@ const LINE = 18
 const WIDTH = 760
 const GAP = 40
 const COLUMN = (WIDTH - GAP) / 2
-/** Characters of a title that fit a column. */
-const TITLE_LENGTH = 50
+/** Characters that fit: of a title a column, of the note the whole width. */
+const TITLE_LENGTH = 40
+const NOTE_LENGTH = 105
 
 /** One panel without its title, for a page that has rules for the classes. `label`: what a screen reader says. */
 export function inlinePanel({ bars }, label) {
@@ -25,7 +26,8 @@ export function drawing({ title, panels, note }) {
     for (const [column, panel] of pair.entries()) parts.push(titledPanel(panel, column * (COLUMN + GAP), top))
     top += Math.max(...pair.map(heightOf)) + 22
   }
-  const height = top + 12
+  const notes = wrapped(note, NOTE_LENGTH)
+  const height = top + notes.length * LINE
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-labelledby="title">
 <title id="title">${escapeXml(title)}</title>
 <style>
@@ -47,13 +49,13 @@ export function drawing({ title, panels, note }) {
 </style>
 <text class="head" x="0" y="20">${escapeXml(title)}</text>
 ${parts.join('\n')}
-<text class="quiet" x="0" y="${height - 6}">${escapeXml(note)}</text>
+${notes.map((line, i) => `<text class="quiet" x="0" y="${top + 8 + i * LINE}">${escapeXml(line)}</text>`).join('\n')}
 </svg>
 `
 }
 
 function titledPanel(panel, left, top) {
-  const lines = wrapped(panel.title)
+  const lines = wrapped(panel.title, TITLE_LENGTH)
   const texts = lines.map(
     (line, i) => `<text class="title" x="0" y="${13 + i * LINE}">${escapeXml(line)}</text>`,
   )
@@ -61,7 +63,7 @@ function titledPanel(panel, left, top) {
 }
 
 function heightOf({ title, bars }) {
-  return wrapped(title).length * LINE + 4 + bars.length * ROW
+  return wrapped(title, TITLE_LENGTH).length * LINE + 4 + bars.length * ROW
 }
 
 function rows(bars, top) {
@@ -77,11 +79,11 @@ function rows(bars, top) {
     .join('\n')
 }
 
-function wrapped(text) {
+function wrapped(text, length) {
   const lines = ['']
   for (const word of text.split(' ')) {
     const line = `${lines.at(-1)} ${word}`.trim()
-    if (line.length <= TITLE_LENGTH || lines.at(-1) === '') lines[lines.length - 1] = line
+    if (line.length <= length || lines.at(-1) === '') lines[lines.length - 1] = line
     else lines.push(word)
   }
   return lines

@@ -99,6 +99,7 @@ describe('the search', () => {
     await page.type('keepalivetim')
     await page.appears('#results a')
     assert.match(await page.run(() => document.getElementById('results').textContent), /keepAliveTimeout/)
+    assert.deepEqual(await page.run(paleTexts), [])
     await shot('search-light')
     await page.press('ArrowDown')
     const target = await page.run(() => document.activeElement.href)
