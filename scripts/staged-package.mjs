@@ -1,6 +1,6 @@
 // The package as it is published, in a folder of its own: what `files` names, the papers with links that work there,
 // and a manifest without what only the repository needs.
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 
 const PAPERS = ['README.md', 'CHANGELOG.md', 'SECURITY.md']
@@ -23,7 +23,15 @@ export function stagePackage(root, folder) {
   for (const name of PAPERS) {
     writeFileSync(join(folder, name), packedText(readFileSync(join(root, name), 'utf8'), files, manifest))
   }
+  setModes(folder)
   return manifest
+}
+
+/** Files that all may read, whatever the umask was when they were checked out or built; npm marks programs itself. */
+function setModes(folder) {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644)
+  }
 }
 
 export function readManifest(folder) {

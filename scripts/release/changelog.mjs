@@ -19,6 +19,22 @@ export function withHeading(text, version, date) {
   return text.replace(UNRELEASED, `${UNRELEASED}\n## ${version} - ${date}\n`)
 }
 
+/** Why the text cannot be that of a release of this version; null if it can. */
+export function problemOf(text, version) {
+  const unreleased = text.split(UNRELEASED)[1]
+  if (unreleased === undefined) return 'the changelog has no heading "Unreleased"'
+  const isEmpty = /^\s*(?:## |$)/.test(unreleased)
+  if (sectionOf(text, version) === null)
+    return isEmpty ? 'the changelog has nothing under "Unreleased"' : null
+  return isEmpty ? null : `the changelog has lines under "Unreleased", and a heading for ${version}`
+}
+
+/** A day of the calendar, as `2027-01-02`. */
+export function isDate(text) {
+  const date = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : null
+  return date !== null && !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text)
+}
+
 /** The date of a version. */
 export function dateOf(text, version) {
   const date = headingOf(text, version)?.[1]
