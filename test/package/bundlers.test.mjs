@@ -7,6 +7,7 @@ import commonjs from '@rollup/plugin-commonjs'
 import { nodeResolve } from '@rollup/plugin-node-resolve'
 import { build } from 'esbuild'
 import { rollup } from 'rollup'
+import { build as buildWithVite } from 'vite'
 import webpack from 'webpack'
 import { run, usePackage } from './packed.mjs'
 
@@ -58,6 +59,28 @@ import { parseCookie } from 'ventuno'
 console.log(parseCookie('a=b; Secure').name)
 `
 
+/** With an entry for each part. */
+const PARTS = `
+import http from 'node:http'
+import { once } from 'node:events'
+import { Agent } from 'ventuno'
+import { http as client } from 'ventuno/http'
+import { interceptors } from 'ventuno/interceptors'
+import { MockAgent } from 'ventuno/mock'
+
+const server = http.createServer((_, response) => response.end('{"hello":"world"}')).listen(0, '127.0.0.1')
+await once(server, 'listening')
+const origin = 'http://127.0.0.1:' + server.address().port
+const agent = new Agent()
+const dispatcher = agent.compose(interceptors.retry())
+console.log(await client.extend({ dispatcher }).get(origin).json())
+const mock = new MockAgent()
+mock.get('http://mock.test').intercept({ path: '/' }).reply(200, { hello: 'mock' })
+console.log(await client.extend({ dispatcher: mock }).get('http://mock.test/').json())
+await Promise.all([agent.close(), mock.close()])
+server.close()
+`
+
 /** Like Next for its edge runtime: the conditions of browsers and workers, only the runtime's modules are external. */
 const EDGE_CONDITIONS = ['edge-light', 'worker', 'browser', 'module', 'import', 'default']
 
@@ -76,6 +99,23 @@ const bundlers = {
     const bundle = await rollup({ input: from, plugins, external: /^node:/, onwarn: fail })
     await bundle.write({ file: to, format: to.endsWith('.cjs') ? 'cjs' : 'es' })
     await bundle.close()
+  },
+  // For a server, with everything but the modules of the runtime in the bundle.
+  vite: async (from, to) => {
+    const format = to.endsWith('.cjs') ? 'cjs' : 'es'
+    await buildWithVite({
+      root: dirname(from),
+      configFile: false,
+      logLevel: 'silent',
+      ssr: { noExternal: true },
+      build: {
+        ssr: from,
+        outDir: dirname(to),
+        emptyOutDir: false,
+        minify: false,
+        rollupOptions: { output: { format, entryFileNames: basename(to), inlineDynamicImports: true } },
+      },
+    })
   },
   webpack: (from, to) => bundleWithWebpack(from, to, {}),
   'webpack for the edge': (from, to) =>
@@ -98,6 +138,11 @@ describe('bundles', () => {
       const { code, output } = await bundleOf(name, REQUEST, 'mjs')
       assert.equal(output, OUTPUT)
       assert.ok(!/from ?['"]ventuno['"]/.test(code), 'it was not bundled')
+    })
+
+    test(`${name}: the parts by their own entries, which share what they are made of`, async () => {
+      const { output } = await bundleOf(name, PARTS, 'mjs')
+      assert.equal(output, "{ hello: 'world' }\n{ hello: 'mock' }")
     })
 
     test(`${name}: as the default export`, async () => {

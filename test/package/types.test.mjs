@@ -21,7 +21,49 @@ const RESOLUTIONS = {
   node16: { module: 'node16', kinds: ['mts', 'cts'] },
   nodenext: { module: 'nodenext', kinds: ['mts', 'cts'] },
   bundler: { module: 'preserve', moduleResolution: 'bundler', kinds: ['mts', 'cts', 'ts'] },
+  // Without `exports`; TypeScript 7 has it no more.
+  node10: { module: 'commonjs', moduleResolution: 'node10', kinds: ['ts'], only: '5' },
 }
+
+/** A program with each entry of the package, whose types must be those of the library. */
+const PARTS = `
+import ventuno, { Agent, type Dispatcher, http as whole } from 'ventuno'
+import { cacheStores, type CacheStore } from 'ventuno/cache'
+import { CookieJar, type Cookie, getSetCookies } from 'ventuno/cookies'
+import { EventSource, events } from 'ventuno/event-source'
+import { fetch, Headers, type RequestInit, Response } from 'ventuno/fetch'
+import { http, type Http, type HttpOptions, type HttpResponse, type StandardSchema } from 'ventuno/http'
+import { interceptors } from 'ventuno/interceptors'
+import { MockAgent } from 'ventuno/mock'
+import { ProxyAgent } from 'ventuno/proxy'
+import { WebSocket } from 'ventuno/websocket'
+
+interface User { readonly name: string }
+declare const schema: StandardSchema<User>
+const options: HttpOptions = { retry: { maxRetries: 2 }, timeout: { total: 1000 }, headers: { 'x-a': ['b', 'c'] } }
+const client: Http = http.extend(options)
+export const same: typeof whole = client
+export async function user(): Promise<string> {
+  const typed: User = await client.get('http://localhost/user').json<User>()
+  const checked: User = await client.post('http://localhost/user', { json: typed }).json(schema)
+  const response: HttpResponse = await client.get('http://localhost/user')
+  const init: RequestInit = { headers: new Headers(response.headers as Record<string, string>) }
+  const fetched: Response = await fetch('http://localhost', init)
+  for await (const { data } of events('http://localhost/events')) return data + fetched.status
+  return checked.name
+}
+const jar = new CookieJar()
+const store: CacheStore = new cacheStores.MemoryCacheStore()
+const agent: Dispatcher = new Agent().compose(interceptors.retry(), interceptors.cookies({ jar }), interceptors.cache({ store }))
+export const dispatchers: Dispatcher[] = [agent, new MockAgent(), new ProxyAgent('http://localhost:1')]
+export const cookies: Cookie[] = getSetCookies(new Headers())
+export const sources = [new EventSource('http://localhost'), new WebSocket('ws://localhost', { dispatcher: agent })]
+export const named: typeof ventuno.request = ventuno.request
+// @ts-expect-error: it is a number
+http.get('http://localhost', { retry: { maxRetries: 'two' } })
+// @ts-expect-error: there is no such option
+http.get('http://localhost', { jsn: 1 })
+`
 
 describe('the package as tools see it', () => {
   const { tarball, installed, app } = usePackage({ after })
@@ -46,12 +88,19 @@ describe('the package as tools see it', () => {
   })
 
   /** Compiles the samples with another name in place of the path of the source. */
-  const compile = (name, compiler, kinds, settings) => {
-    const files = SAMPLES.flatMap((sample) =>
+  const compileSamples = (name, compiler, kinds, settings) => {
+    const samples = SAMPLES.map((sample) => {
+      const text = readFileSync(join(root, 'test', 'types', `${sample}.ts`), 'utf8')
+      return [sample, text.replace("'../../src/index.ts'", `'${name}'`)]
+    })
+    compile(name, samples, compiler, kinds, settings)
+  }
+
+  const compile = (name, programs, compiler, kinds, settings) => {
+    const files = programs.flatMap(([program, text]) =>
       kinds.map((kind) => {
-        const text = readFileSync(join(root, 'test', 'types', `${sample}.ts`), 'utf8')
-        const file = join(app, `${name}-${sample}.${kind}`)
-        writeFileSync(file, text.replace("'../../src/index.ts'", `'${name}'`))
+        const file = join(app, `${name}-${program}.${kind}`)
+        writeFileSync(file, text)
         return file
       }),
     )
@@ -60,6 +109,7 @@ describe('the package as tools see it', () => {
       lib: ['ES2023'],
       strict: true,
       noEmit: true,
+      esModuleInterop: true,
       typeRoots: [join(root, 'node_modules', '@types')],
       types: ['node'],
       ...settings,
@@ -74,14 +124,20 @@ describe('the package as tools see it', () => {
     const undici = join(root, 'test', 'package', 'node_modules', 'undici')
     symlinkSync(undici, join(app, 'node_modules', 'undici'), 'junction')
     // Its declarations need a newer library than they declare.
-    compile('undici', COMPILERS[7], ['mts'], { module: 'nodenext', skipLibCheck: true })
+    compileSamples('undici', COMPILERS[7], ['mts'], { module: 'nodenext', skipLibCheck: true })
   })
 
   for (const version of Object.keys(COMPILERS)) {
-    for (const [resolution, { kinds, ...settings }] of Object.entries(RESOLUTIONS)) {
-      test(`they compile with ours: TypeScript ${version}, ${resolution}, from ${kinds.join(' and ')}`, () => {
-        const strictest = { exactOptionalPropertyTypes: true, skipLibCheck: false }
-        compile('ventuno', COMPILERS[version], kinds, { ...settings, ...strictest })
+    for (const [resolution, { kinds, only = version, ...settings }] of Object.entries(RESOLUTIONS)) {
+      if (only !== version) continue
+      const strictest = { ...settings, exactOptionalPropertyTypes: true, skipLibCheck: false }
+      const title = `TypeScript ${version}, ${resolution}, from ${kinds.join(' and ')}`
+      test(`they compile with ours: ${title}`, () => {
+        compileSamples('ventuno', COMPILERS[version], kinds, strictest)
+      })
+
+      test(`every entry has its types: ${title}`, () => {
+        compile('ventuno', [['parts', PARTS]], COMPILERS[version], kinds, strictest)
       })
     }
   }
