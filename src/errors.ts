@@ -48,7 +48,7 @@ export interface Timings {
   secured: number | null
   /** Head and body were handed over. */
   sent: number | null
-  /** The first byte of the response came. */
+  /** The first byte of the response came, which may be that of an interim one (1xx). */
   firstByte: number | null
   /** The response was complete, or the request failed. */
   end: number | null

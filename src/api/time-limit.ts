@@ -37,8 +37,7 @@ export function isTimeLimit(reason: unknown): boolean {
 export function timeLimitError(reason: unknown, interrupted: Interrupted): Error {
   const { method, origin, starts, phase } = interrupted
   const path = shownPath(interrupted.path)
-  const attempts = starts === 1 ? '1 attempt' : `${starts} attempts`
-  const message = `${method} ${origin}${path} exceeded the time limit of its signal: ${attempts}, ${DOING[phase]}`
+  const message = `${method} ${origin}${path} exceeded the time limit of its signal: ${attempts(starts)}, ${DOING[phase]}`
   const error = new DOMException(message, 'TimeoutError')
   const fields = { method, origin, path, phase, cause: reason }
   for (const [name, value] of Object.entries(fields)) {
@@ -50,6 +49,11 @@ export function timeLimitError(reason: unknown, interrupted: Interrupted): Error
     })
   }
   return error
+}
+
+/** How often a request was begun, in words. */
+export function attempts(count: number): string {
+  return count === 1 ? '1 attempt' : `${count} attempts`
 }
 
 export function phaseOf(isStarted: boolean, hasResponse: boolean, timings: Timings | null): RequestPhase {

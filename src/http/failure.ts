@@ -1,5 +1,6 @@
 /** The errors of calls: each says in its message which request it is about, without secrets. */
 
+import { attempts } from '../api/time-limit.ts'
 import { shownPath } from '../base/address/shown-path.ts'
 import { ResponseError, type RetrySafety } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
@@ -58,10 +59,9 @@ export function timeoutError(
   method: string,
   url: string,
   limit: number,
-  attempts: number,
+  starts: number,
   doing: string,
 ): Error {
-  const requests = attempts === 1 ? '1 attempt' : `${attempts} attempts`
-  const message = `${method} ${shownTarget(url)} took longer than timeout.total, ${limit} ms: ${requests}, ${doing}`
-  return Object.assign(new DOMException(message, 'TimeoutError'), { method, attempts })
+  const message = `${method} ${shownTarget(url)} took longer than timeout.total, ${limit} ms: ${attempts(starts)}, ${doing}`
+  return Object.assign(new DOMException(message, 'TimeoutError'), { method, attempts: starts })
 }

@@ -3,6 +3,7 @@ import { Writable } from 'node:stream'
 import { test } from 'node:test'
 import type { Timings } from '../../src/index.ts'
 import { deferred, echo, failure } from '../support/exchange.ts'
+import { eventually } from '../support/fake-clock.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { ONE_AT_A_TIME, overEachWay, startOrigin } from '../support/wire.ts'
 
@@ -75,6 +76,25 @@ overEachWay('timings', (way) => {
     )
     assert.equal(second!.queued < first!.end!, true)
     assert.equal(second!.sent! >= first!.end!, true)
+  })
+
+  test('firstByte is that of an interim response, if one comes first', async (t) => {
+    const finish = deferred()
+    const origin = await startOrigin(t, way, async (_request, response) => {
+      response.writeContinue()
+      await finish.promise
+      response.end('x')
+    })
+    const handler = new RecordingHandler()
+    origin.dispatcher().dispatch(GET, handler)
+    await eventually(() => typeof handler.controller?.timings?.firstByte === 'number')
+    const { timings } = handler.controller!
+    const { firstByte } = timings!
+    assert.deepEqual(handler.statuses, [])
+    finish.resolve()
+    await handler.settled
+    assert.deepEqual(handler.statuses, [200])
+    assert.equal(timings!.firstByte, firstByte)
   })
 
   test('of a failed request: only the steps it reached', async (t) => {

@@ -44,6 +44,17 @@ export class FakeTimer {
   }
 }
 
+type Timers = Pick<typeof globalThis, 'setTimeout' | 'clearTimeout'>
+
+function currentTimers(): Timers {
+  const { setTimeout, clearTimeout } = globalThis
+  return { setTimeout, clearTimeout }
+}
+
+/** Those of the clocks that tests have installed, and what was there before the first. */
+const enabled: Timers[] = []
+let realTimers = currentTimers()
+
 export class FakeClock {
   now = 0
   readonly active = new Set<FakeTimer>()
@@ -55,20 +66,25 @@ export class FakeClock {
     return clock
   }
 
-  /** Returns a function that restores the real timers. */
+  /** Returns a function that takes the clock away: the one before it goes on, or the real timers, in whatever order. */
   enable(): () => void {
-    const { setTimeout: realSet, clearTimeout: realClear } = globalThis
-    const set = (run: (...args: unknown[]) => void, delay = 0, ...args: unknown[]): FakeTimer =>
-      new FakeTimer(this, delay, () => run(...args))
     const clear = (timer: unknown): void => {
       if (timer instanceof FakeTimer) this.active.delete(timer)
-      else realClear(timer as NodeJS.Timeout)
+      else realTimers.clearTimeout(timer as NodeJS.Timeout)
     }
-    globalThis.setTimeout = set as unknown as typeof setTimeout
-    globalThis.clearTimeout = clear as typeof clearTimeout
+    const timers = {
+      setTimeout: ((run: (...args: unknown[]) => void, delay = 0, ...args: unknown[]) =>
+        new FakeTimer(this, delay, () => run(...args))) as unknown as typeof setTimeout,
+      clearTimeout: clear as typeof clearTimeout,
+    }
+    if (enabled.length === 0) realTimers = currentTimers()
+    enabled.push(timers)
+    Object.assign(globalThis, timers)
     return () => {
-      globalThis.setTimeout = realSet
-      globalThis.clearTimeout = realClear
+      const index = enabled.indexOf(timers)
+      if (index < 0) return
+      enabled.splice(index, 1)
+      Object.assign(globalThis, enabled.at(-1) ?? realTimers)
     }
   }
 

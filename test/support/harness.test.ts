@@ -3,7 +3,7 @@
  * come in the order in which to try them, from bytes in memory to real servers over four wires.
  */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { Client } from '../../src/index.ts'
 import { NO_ERROR } from '../../src/protocol/http2/constants.ts'
 import { deferred, echo, failure, readEcho } from './exchange.ts'
@@ -131,6 +131,23 @@ test('fake-clock: time that the test moves', async (t) => {
   // Runs the timers that are due, then lets the event loop turn: a deadline looks for late bytes before it fires.
   await clock.advance(1)
   assert.equal((await error).code, 'UND_ERR_HEADERS_TIMEOUT')
+})
+
+test('fake-clock: the last one that is installed counts, and none is left behind', () => {
+  const { setTimeout: real, clearTimeout: realClear } = globalThis
+  const ends: (() => void)[] = []
+  const scope = { after: (end: () => void) => ends.push(end) } as unknown as Pick<TestContext, 'after'>
+  const first = FakeClock.install(scope)
+  const second = FakeClock.install(scope)
+  const log: string[] = []
+  setTimeout(() => log.push('fired'), 5)
+  first.jump(5)
+  assert.deepEqual(log, [])
+  second.jump(5)
+  assert.deepEqual(log, ['fired'])
+  for (const end of ends) end()
+  assert.equal(globalThis.setTimeout, real)
+  assert.equal(globalThis.clearTimeout, realClear)
 })
 
 test('turn and eventually: the event loop without sleeping', async () => {

@@ -205,12 +205,10 @@ export class Http2Exchange
 
   onInformational(status: number, fields: HeaderBlock): void {
     if (status === PROCESSING) this.awaitHead(this.request)
-    if (status === 100) {
-      this.#expectation?.meet()
-      return
-    }
     this.request.onResponseStarted(this.#host.readAt)
-    if (!this.request.settled) this.request.onInformational(status, fields, '')
+    if (this.request.settled) return
+    if (status === 100) this.#expectation?.meet()
+    else this.request.onInformational(status, fields, '')
   }
 
   onHead(status: number, fields: HeaderBlock): void {
