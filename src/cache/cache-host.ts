@@ -4,6 +4,7 @@ import type { Downstream } from '../relay/downstream.ts'
 import type { RequestView } from '../relay/request-view.ts'
 import type { HeldRequests } from '../request/dispatching.ts'
 import type { Exchanges } from './exchanges.ts'
+import type { HiddenFields } from './hidden-fields.ts'
 import type { CacheSettings } from './options.ts'
 import type { Presenter } from './presenter.ts'
 import type { ForwardReason } from './rules/cache-status.ts'
@@ -39,6 +40,7 @@ export interface CacheHost {
   readonly access: StoreAccess
   readonly presenter: Presenter
   readonly exchanges: Exchanges
+  readonly hidden: HiddenFields
   readonly below: Below
   /** A final head came from the origin; null if none will come. */
   onResponse(view: RequestView, response: OriginHead | null, context: unknown): void

@@ -14,7 +14,7 @@ type Confirmed = { readonly value: CacheValue; readonly lacksBody: boolean }
 
 /** The stored response of a plan after a 304 or a HEAD. The store gets it as well if it may. */
 export function confirmed(host: CacheHost, plan: Plan, answer: ResponseFacts, mayStore: boolean): Confirmed {
-  const { access, settings } = host
+  const { access, settings, hidden } = host
   const { entry, entryKey: key, view } = plan
   const { statusCode, statusMessage: statusText, vary, body } = entry!
   const { requestTime, responseTime } = answer
@@ -25,7 +25,8 @@ export function confirmed(host: CacheHost, plan: Plan, answer: ResponseFacts, ma
   if (vary !== undefined) value.vary = vary
   if (!mayStore) return { value, lacksBody: false }
   // What was stored for other users is still theirs: this request only has more credentials.
-  if (storingRefusal(facts, { headers: {}, control: {} }, settings) !== null) access.delete(key)
+  const nobody = { headers: {}, control: {} }
+  if (storingRefusal(facts, nobody, settings, hidden.of(key.origin)) !== null) access.delete(key)
   else if (access.canUpdate) access.update(key, value, entry!)
   else if (body instanceof StoredStream) return { value, lacksBody: true }
   else access.store(key, { ...value, body })

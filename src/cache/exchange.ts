@@ -151,8 +151,8 @@ export class Exchange extends RelayedRequest implements UnderWay {
     if (this.#mode !== 'waiting') throw new RequestAbortedError('Request aborted: the response has two heads')
     const controller = attempt.controller!
     this.#facts = withFollowed(attempt.facts, followedRedirects(controller, this.#context))
-    for (const name of this.#facts.written) settings.hidden.add(name)
     const { entry, view } = this.#plan
+    this.#host.hidden.add(view.key.origin, this.#facts.written)
     const control = controlOf(headers, settings.targets)
     const facts = { ...head, ...control, requestTime: this.#requestTime, responseTime: Date.now() }
     if (entry !== null && statusCode === 304 && this.#isConditional) {
@@ -331,12 +331,13 @@ export class Exchange extends RelayedRequest implements UnderWay {
     const { settings } = this.#host
     if (!view.storable) return 'bypass'
     if (this.#invalidated) return 'invalidated'
-    const refusal = storingRefusal(facts, view, settings)
+    const hidden = this.#host.hidden.of(view.key.origin)
+    const refusal = storingRefusal(facts, view, settings, hidden)
     if (refusal !== null) return refusal
     const value = entryOf(facts, view.headers, settings)
     const followed = this.#followed
     if (followed.length === 0) return value
-    return entryAfterRedirects(value, followed, this.#askedAt, view, settings) ?? 'redirect'
+    return entryAfterRedirects(value, followed, this.#askedAt, view, settings, hidden) ?? 'redirect'
   }
 
   /** A HEAD response shows whether the response to GET that is stored is still right (RFC 9111 §4.3.5). */

@@ -18,6 +18,7 @@ import { isCall } from '../request/dispatching.ts'
 import type { Below, CacheHost } from './cache-host.ts'
 import { Exchange } from './exchange.ts'
 import { Exchanges } from './exchanges.ts'
+import { HiddenFields } from './hidden-fields.ts'
 import { type CacheSettings, isListed } from './options.ts'
 import { Presenter } from './presenter.ts'
 import { type ForwardReason, type Handling, ttlOf } from './rules/cache-status.ts'
@@ -40,12 +41,13 @@ export class CacheLayer implements CacheHost {
   readonly below: Below
   readonly presenter: Presenter
   readonly exchanges: Exchanges = new Exchanges()
+  /** Not of the settings: another composition has other layers below. */
+  readonly hidden: HiddenFields = new HiddenFields()
   /** The stored responses that a background request is bringing up to date. */
   readonly #refreshing = new Set<string>()
 
   constructor(settings: CacheSettings, access: StoreAccess, below: Below) {
-    // Another composition has other layers below.
-    this.settings = { ...settings, hidden: new Set() }
+    this.settings = settings
     this.access = access
     this.below = below
     this.presenter = new Presenter(settings.cacheStatus, below.held)
@@ -118,7 +120,7 @@ export class CacheLayer implements CacheHost {
   #respond(asked: Asked, stored: Found | undefined, foundKey: CacheKey): boolean {
     const { view, downstream } = asked
     if (stored === undefined && foundKey.method !== view.key.method) return this.#lookUp(asked, view.key)
-    const found = this.#selected(stored)
+    const found = this.#selected(stored, foundKey.origin)
     const onlyIfCached = view.control['only-if-cached'] === true
     const now = Date.now()
     // These ask the origin about its current state, which no stored response knows.
@@ -145,8 +147,8 @@ export class CacheLayer implements CacheHost {
   }
 
   /** Nothing if it was selected by values that the request will not be sent with. */
-  #selected(found: Found | undefined): Found | undefined {
-    if (!found?.vary || !namesHidden(Object.keys(found.vary), this.settings.hidden)) return found
+  #selected(found: Found | undefined, origin: string): Found | undefined {
+    if (!found?.vary || !namesHidden(Object.keys(found.vary), this.hidden.of(origin))) return found
     discardBody(found.body)
     return undefined
   }

@@ -58,8 +58,6 @@ export interface CacheSettings
   readonly origins: readonly (string | RegExp)[] | null
   readonly cacheStatus: string | null
   readonly partition: ((opts: DispatchOptions) => string) | null
-  /** Request fields, in lower case, that layers further inside write: the cache cannot see them. */
-  readonly hidden: Set<string>
 }
 
 const METHODS: readonly CacheMethods[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
@@ -67,7 +65,7 @@ const METHODS: readonly CacheMethods[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
 /** As for `max-age`. Stores keep times as JSON and as whole numbers, which cannot be infinite. */
 const MAX_DURATION = MAX_SECONDS * SECOND
 
-const OPTIONS: OptionTable<Omit<CacheSettings, 'store' | 'hidden'> & { store: CacheStore | null }> = {
+const OPTIONS: OptionTable<Omit<CacheSettings, 'store'> & { store: CacheStore | null }> = {
   type: option<CacheType>('shared', oneOf('shared', 'private'), 'shared, private, or undefined'),
   collapse: option(false, isBoolean, 'boolean or undefined'),
   partition: option<CacheSettings['partition']>(null, isFunction, 'function or undefined'),
@@ -88,7 +86,6 @@ export function readCacheOptions(given: CacheOptions | undefined): CacheSettings
     ...same,
     store: store ?? new MemoryCacheStore(),
     targets: same.type === 'shared' ? targets : [],
-    hidden: new Set(),
   }
 }
 

@@ -113,7 +113,7 @@ const bundlers = {
         outDir: dirname(to),
         emptyOutDir: false,
         minify: false,
-        rollupOptions: { output: { format, entryFileNames: basename(to), inlineDynamicImports: true } },
+        rollupOptions: { output: { format, entryFileNames: basename(to) } },
       },
     })
   },

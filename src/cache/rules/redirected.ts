@@ -30,6 +30,7 @@ export function entryAfterRedirects(
   askedAt: number,
   view: RequestView,
   settings: CacheSettings,
+  hidden: ReadonlySet<string>,
 ): CacheValue | null {
   if (followed === 'unknown' || last.cacheControlDirectives['no-cache'] !== undefined) return null
   if (hasAny(view.headers, CREDENTIALS)) return null
@@ -41,7 +42,7 @@ export function entryAfterRedirects(
   let requestTime = askedAt
   const names = new Set(Object.keys(last.vary ?? {}))
   for (const redirect of followed) {
-    const step = stepOf({ ...redirect, requestTime }, view, settings)
+    const step = stepOf({ ...redirect, requestTime }, view, settings, hidden)
     if (step === null) return null
     requestTime = redirect.responseTime
     staleAt = Math.min(staleAt, step.staleAt)
@@ -56,13 +57,18 @@ export function entryAfterRedirects(
 }
 
 /** A redirect as it would be stored; null if it would not, or not used without asking. */
-function stepOf(redirect: Step, view: RequestView, settings: CacheSettings): CacheValue | null {
+function stepOf(
+  redirect: Step,
+  view: RequestView,
+  settings: CacheSettings,
+  hidden: ReadonlySet<string>,
+): CacheValue | null {
   const { headers } = redirect
   const facts = { ...redirect, statusText: '', ...controlOf(headers, settings.targets) }
   const { control } = facts
   if (control['no-cache'] !== undefined || control.private !== undefined || control['must-revalidate']) {
     return null
   }
-  if (storingRefusal(facts, view, settings) !== null) return null
+  if (storingRefusal(facts, view, settings, hidden) !== null) return null
   return entryOf(facts, view.headers, settings)
 }

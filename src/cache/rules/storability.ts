@@ -41,8 +41,13 @@ const CONDITIONS = ['if-match', 'if-none-match', 'if-unmodified-since']
 /** What of a request decides whether its response may be stored. */
 type Asked = Pick<RequestView, 'headers' | 'control'>
 
-/** Null if it may be stored. */
-export function storingRefusal(facts: ResponseFacts, request: Asked, rules: CacheSettings): Refusal | null {
+/** Null if it may be stored. `hidden` are fields of the request that the cache does not see. */
+export function storingRefusal(
+  facts: ResponseFacts,
+  request: Asked,
+  rules: CacheSettings,
+  hidden: ReadonlySet<string>,
+): Refusal | null {
   const { statusCode, headers, control } = facts
   // A 206 is part of a response, and a 304 answers a validator that is not ours.
   if (statusCode < 200 || statusCode === 206 || statusCode === 304) return 'status'
@@ -60,8 +65,8 @@ export function storingRefusal(facts: ResponseFacts, request: Asked, rules: Cach
     if (hasField(headers, 'set-cookie')) return 'set-cookie'
   }
   const names = varyNames(headers)
-  if (names === null || namesHidden(names, rules.hidden)) return 'vary'
-  const isAuthorized = hasField(request.headers, 'authorization') || rules.hidden.has('authorization')
+  if (names === null || namesHidden(names, hidden)) return 'vary'
+  const isAuthorized = hasField(request.headers, 'authorization') || hidden.has('authorization')
   if (rules.type === 'shared' && isAuthorized && !facts.isForAllUsers) return 'authorization'
   if (!mayHaveLifetime(facts, rules)) return 'no-lifetime'
   // One that cannot be read counts as absent: the time of receipt takes its place (RFC 9110 §6.6.1).
