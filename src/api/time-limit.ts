@@ -4,6 +4,7 @@
  * other reason is a value of the caller, who gets it as it is.
  */
 import { shownPath } from '../base/address/shown-path.ts'
+import { attempts } from '../base/text/attempts.ts'
 import type { RequestPhase, Timings } from '../errors.ts'
 
 /** What is known of a request when its time is up. */
@@ -49,11 +50,6 @@ export function timeLimitError(reason: unknown, interrupted: Interrupted): Error
     })
   }
   return error
-}
-
-/** How often a request was begun, in words. */
-export function attempts(count: number): string {
-  return count === 1 ? '1 attempt' : `${count} attempts`
 }
 
 export function phaseOf(isStarted: boolean, hasResponse: boolean, timings: Timings | null): RequestPhase {

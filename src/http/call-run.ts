@@ -1,8 +1,6 @@
 /**
  * One call from its start to its end: hooks, dispatch, and the response for whoever asks for it. A whole body
  * is collected straight from the dispatcher; a response whose body is read later gets a stream.
- *
- * Long because nearly all of its methods change one state: who has asked, and what has come.
  */
 
 import { ApiHandler } from '../api/api-handler.ts'
@@ -11,7 +9,6 @@ import { BodyBytes } from '../base/bytes/body-bytes.ts'
 import { ownBytes } from '../base/bytes/own-bytes.ts'
 import { ignoreError } from '../base/error/ignore-error.ts'
 import { Deadline } from '../base/loop/deadline.ts'
-import { isThenable } from '../base/loop/thenable.ts'
 import { announcedLength } from '../body/collect.ts'
 import type { BodySource } from '../body/incoming.ts'
 import { BodyReadable } from '../body/readable.ts'
@@ -25,15 +22,15 @@ import type { DispatchController, DispatchHandler } from '../request/dispatch-ha
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import type { OwnOrigin } from '../request/logical-origin.ts'
+import { type Consumer, deliver, type Form, NOBODY, SERVED, type Settle } from './consumer.ts'
 import { type Arrived, divert, neededFor, type OuterLayers } from './diversion.ts'
 import { type Answered, statusError, timeoutError } from './failure.ts'
 import type { Fields } from './headers.ts'
-import type { HttpProgress, HttpRequest } from './options.ts'
-import { HttpResponse, jsonOf } from './response.ts'
+import type { HttpRequest } from './options.ts'
+import { CallProgress, type Watchers } from './progress.ts'
+import { HttpResponse } from './response.ts'
 import type { CallSettings } from './settings.ts'
 import type { StandardSchema } from './standard-schema.ts'
-
-export type Progress = (progress: HttpProgress) => void
 
 /** What is dispatched, and what the call needs beside it. */
 export interface CallRequest extends DispatchOptions {
@@ -42,12 +39,9 @@ export interface CallRequest extends DispatchOptions {
   signal: AbortSignal | null
 }
 
-export interface CallPlan {
+export interface CallPlan extends Watchers {
   readonly opts: CallRequest
   readonly settings: CallSettings
-  readonly uploadLength: number | null
-  readonly onUpload: Progress | null
-  readonly onDownload: Progress | null
   readonly dispatcher: Dispatching
   /** The only origin that it sends to, if there is one. */
   readonly own: OwnOrigin
@@ -55,23 +49,6 @@ export interface CallPlan {
   /** The call is over, one way or the other. */
   readonly onOver: () => void
 }
-
-/** What a caller can get of a whole body. */
-export type Form = 'json' | 'text' | 'bytes'
-
-type Settle = { resolve(value: unknown): void; reject(error: unknown): void }
-
-/** Who gets the response. */
-type Consumer =
-  /** Nobody has asked so far; what there is to say is kept. */
-  | { readonly kind: 'none' }
-  | (Settle & { readonly kind: 'body'; readonly form: Form; readonly schema: StandardSchema | undefined })
-  | (Settle & { readonly kind: 'response' })
-  | { readonly kind: 'served' }
-
-const NOBODY: Consumer = { kind: 'none' }
-/** It has the response: what answers it would keep that alive. */
-const SERVED: Consumer = { kind: 'served' }
 
 /** Bytes of an unread body that are held before the connection is paused. */
 const HIGH_WATER_MARK = 65_536
@@ -97,13 +74,13 @@ export class CallRun extends ApiHandler implements BodySource {
   #limit: Deadline | null = null
   /** What gets the dispatcher's calls, once the response has turned out to need other layers. */
   #rest: DispatchHandler | null = null
+  readonly #progress: CallProgress | null
   #attempts = 0
-  #uploaded = 0
-  #downloaded = 0
 
   constructor(plan: CallPlan) {
     super(plan.opts, null)
     this.#plan = plan
+    this.#progress = CallProgress.of(plan, (error) => this.fail(error))
   }
 
   get isAsked(): boolean {
@@ -202,7 +179,7 @@ export class CallRun extends ApiHandler implements BodySource {
 
   override onRequestStart(controller: DispatchController, context: unknown): void {
     this.#attempts++
-    this.#uploaded = 0
+    this.#progress?.onAttempt()
     super.onRequestStart(controller, context)
   }
 
@@ -212,8 +189,7 @@ export class CallRun extends ApiHandler implements BodySource {
   }
 
   #onBodySent(chunk: string | Uint8Array): void {
-    this.#uploaded += typeof chunk === 'string' ? Buffer.byteLength(chunk) : chunk.byteLength
-    this.#report(this.#plan.onUpload!, { transferred: this.#uploaded, total: this.#plan.uploadLength })
+    this.#progress!.onSent(chunk)
   }
 
   override onResponseStart(
@@ -307,7 +283,7 @@ export class CallRun extends ApiHandler implements BodySource {
   #receive(controller: DispatchController, chunk: Buffer): void {
     if (this.failed) return
     this.controller = controller
-    this.#count(chunk.length)
+    this.#progress?.onReceived(chunk.length, this.#announced)
     if (this.#error !== null) this.#error.take(chunk)
     else if (this.#body !== null) this.#body.receive(chunk)
     else if (this.#bytes === null) this.#bytes = BodyBytes.of(chunk)
@@ -321,7 +297,7 @@ export class CallRun extends ApiHandler implements BodySource {
     }
     if (this.failed) return
     this.controller = controller
-    this.#count(end - start)
+    this.#progress?.onReceived(end - start, this.#announced)
     if (this.#body !== null) this.#body.receiveLent(memory, start, end)
     else if (this.#bytes === null) this.#bytes = BodyBytes.begin(memory, start, end, this.#announced ?? 0)
     else this.#bytes.addLent(memory, start, end)
@@ -342,19 +318,6 @@ export class CallRun extends ApiHandler implements BodySource {
     return announcedLength(headers, method === 'HEAD')
   }
 
-  #count(length: number): void {
-    const { onDownload } = this.#plan
-    if (onDownload === null) return
-    this.#downloaded += length
-    this.#report(onDownload, { transferred: this.#downloaded, total: this.#announced })
-  }
-
-  /** What an async function rejects with counts as thrown. */
-  #report(onProgress: Progress, progress: HttpProgress): void {
-    const answer: unknown = onProgress(progress)
-    if (isThenable(answer)) answer.then(undefined, (error: unknown) => this.fail(error))
-  }
-
   protected override onFinalEnd(): void {
     this.controller = null
     this.#body?.complete()
@@ -371,24 +334,11 @@ export class CallRun extends ApiHandler implements BodySource {
     }
     this.release()
     this.#end()
-    if (this.#consumer.kind === 'body' && this.#body === null) this.#convert(this.#consumer)
-  }
-
-  #convert({ form, schema, resolve, reject }: Consumer & { readonly kind: 'body' }): void {
-    const bytes = this.#bytes ?? BodyBytes.none()
+    const consumer = this.#consumer
+    if (consumer.kind !== 'body' || this.#body !== null) return
+    const bytes = this.#bytes
     this.#bytes = null
-    try {
-      const value =
-        form === 'bytes'
-          ? bytes.own()
-          : form === 'text'
-            ? bytes.text()
-            : jsonOf(bytes.text(), this.#answered!, schema)
-      bytes.release()
-      resolve(value)
-    } catch (error) {
-      reject(error)
-    }
+    deliver(consumer, bytes, this.#answered!)
   }
 
   /** `isCutOff`: too much has come, or it comes too slowly. The error has what there is. */

@@ -3,7 +3,8 @@
  * of the response. It begins a microtask after the call, when it is known whether the whole body is wanted.
  */
 import type { BodyReadable } from '../body/readable.ts'
-import type { CallRun, Form } from './call-run.ts'
+import type { CallRun } from './call-run.ts'
+import type { Form } from './consumer.ts'
 import { type HttpResponse, unread } from './response.ts'
 import { checkSchema, type StandardSchema } from './standard-schema.ts'
 

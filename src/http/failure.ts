@@ -1,7 +1,7 @@
 /** The errors of calls: each says in its message which request it is about, without secrets. */
 
-import { attempts } from '../api/time-limit.ts'
 import { shownPath } from '../base/address/shown-path.ts'
+import { attempts } from '../base/text/attempts.ts'
 import { ResponseError, type RetrySafety } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { shownTarget } from './target.ts'
