@@ -54,7 +54,7 @@ const RULES = [
   { files: /^option-names\.ts$/, may: ['option-advice.ts', 'base/error/'] },
   { files: /^option-advice\.ts$/, may: [] },
   { files: /^diagnostics\.ts$/, may: [] },
-  { files: /^debug\.ts$/, may: ['base/node/debug-flags.ts'] },
+  { files: /^debug\.ts$/, may: ['base/node/debug-flags.ts', 'base/error/message-of.ts'] },
   { files: /^diagnostics-messages\.ts$/, may: ['net/', 'request/'] },
   { files: /^base\//, may: ['base/'] },
   {

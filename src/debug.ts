@@ -3,6 +3,7 @@
  * error (docs/debug-output.md). It subscribes to the diagnostics channels; with the variable unset, to none.
  */
 import { channel } from 'node:diagnostics_channel'
+import { messageOf } from './base/error/message-of.ts'
 import { DEBUG_FLAGS } from './base/node/debug-flags.ts'
 
 type Flag = 'core' | 'fetch' | 'websocket'
@@ -95,16 +96,6 @@ function nameOf({ method, origin, path }: RequestMessage['request']): string {
 /** A query may have a token in it. */
 function withoutQuery(url: string): string {
   return url.replace(/[?#].*/s, '')
-}
-
-/** A request may be aborted with any value, and reading it must not throw. */
-function messageOf(error: unknown): string {
-  try {
-    const { message } = Object(error) as { message?: unknown }
-    return typeof message === 'string' && message !== '' ? message : String(error)
-  } catch {
-    return 'unknown error'
-  }
 }
 
 /** The user's name and password in a URL: in a path, an error's message, a WebSocket's address. */

@@ -223,6 +223,27 @@ describe('diagnostics channels', () => {
     assert.deepEqual(seen, ['AbortError', true])
   })
 
+  for (const [reason, message] of [
+    ['why', 'why'],
+    [404, '404'],
+    [Symbol('why'), 'Symbol(why)'],
+    [{ message: 'why' }, 'why'],
+    [Object.create(null), 'unknown error'],
+    [Object.defineProperty(new Error(), 'message', { get: () => assert.fail() }), 'unknown error'],
+  ] as const) {
+    test(`an abort with ${typeof reason}, ${message}: subscribers get an error with a message`, async (t) => {
+      const { client, settle } = memoryPair(t)
+      const seen: Message[] = []
+      listen(t, 'undici:request:error', ({ error }) => seen.push(error))
+      const handler = send(client)
+      await settle()
+      handler.controller!.abort(reason as never)
+      assert.equal(handler.error, reason)
+      assert.ok(seen[0] instanceof Error)
+      assert.deepEqual([seen.length, seen[0].message, seen[0].cause], [1, message, reason])
+    })
+  }
+
   test('an error in onResponseEnd is published after the completion', async (t) => {
     const { client, settle, say } = memoryPair(t)
     const log: string[] = []

@@ -10,6 +10,7 @@ import type { Duplex } from 'node:stream'
 import { abortedReason, isAbortSource, SignalHub } from '../base/abort/signal.ts'
 import { shownPath } from '../base/address/shown-path.ts'
 import { ownBytes } from '../base/bytes/own-bytes.ts'
+import { readableError } from '../base/error/as-error.ts'
 import { destroyQuietly, ignoreError } from '../base/error/ignore-error.ts'
 import { invariant } from '../base/error/invariant.ts'
 import { now } from '../base/loop/clock.ts'
@@ -411,7 +412,9 @@ export class Request extends HandledRequest {
   }
 
   #notifyError(error: Error): void {
-    if (channels.requestError.hasSubscribers) this.publish(channels.requestError, { request: this, error })
+    if (channels.requestError.hasSubscribers) {
+      this.publish(channels.requestError, { request: this, error: readableError(error) })
+    }
     try {
       awaitError(this.call('onResponseError', this.#controller ?? undefined, error), this.#host)
     } catch (thrown) {

@@ -1,5 +1,6 @@
 /** Reasons that callers give: they may throw, or reject with, anything. */
 import { loadUtil } from '../node/lazy-modules.ts'
+import { messageOf } from './message-of.ts'
 
 /** Also of another realm, where `instanceof` does not recognise it. */
 export function isError(value: unknown): value is Error {
@@ -14,4 +15,17 @@ export function isError(value: unknown): value is Error {
 /** What is no error becomes the cause of one with this message. */
 export function asError(reason: unknown, message: string): Error {
   return isError(reason) ? reason : new Error(message, { cause: reason })
+}
+
+/**
+ * For subscribers, who read the message of what they get: an error with a message, whatever a caller gave. What
+ * a subscriber throws ends the process.
+ */
+export function readableError(reason: unknown): Error {
+  try {
+    if (isError(reason) && typeof reason.message === 'string') return reason
+  } catch {
+    // Its message cannot be read.
+  }
+  return new Error(messageOf(reason), { cause: reason })
 }
