@@ -22,6 +22,12 @@ export class Expectation extends ConnectionPart<ExpectationHost> implements Dead
   constructor(host: ExpectationHost, request: Request, settings: ConnectionSettings) {
     super(host)
     this.#patience.arm(patienceOf(request, settings))
+    const { source } = request
+    if (source.kind !== 'stream') return
+    // Its owner may destroy it, which is noticed where it is read, and may have no limit of time before that.
+    source.stream.on('close', () => {
+      if (!request.settled) this.meet()
+    })
   }
 
   onFinalHead(status: number): void {

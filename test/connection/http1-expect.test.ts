@@ -258,6 +258,21 @@ describe('expectContinue over HTTP/1.1: a body that is held back', () => {
     assert.equal(written(), '')
   })
 
+  test('fails with a stream that its owner destroys, however long it would be held', async (t) => {
+    const { transport, take, written } = start(t, { expectContinueTimeout: 0, headersTimeout: 0 })
+    const body = new Readable({ read() {} })
+    const handler = take({ body })
+    written()
+    body.destroy()
+    await turns(2)
+    assert.deepEqual(
+      handler.errors.map(({ name }) => name),
+      ['AbortError'],
+    )
+    assert.ok(transport.destroyedWith !== undefined)
+    assert.equal(written(), '')
+  })
+
   test('memory that was transferred meanwhile fails the request', (t) => {
     const { transport, take, written } = start(t)
     const body = new Uint8Array(8)

@@ -607,6 +607,19 @@ describe('expectContinue over HTTP/2', () => {
     assert.equal(handler.body, 'ok')
   })
 
+  test('a stream that its owner destroys while it is held back fails the request', async (t) => {
+    const { server, client } = await startH2Pair(t, { expectContinueTimeout: 0, headersTimeout: 0 })
+    const body = new Readable({ read() {} })
+    const handler = send(client, { ...options, body })
+    const peer = await server.accept()
+    const { id } = await peer.request()
+    body.destroy()
+    await handler.settled
+    assert.equal(handler.error?.name, 'AbortError')
+    assert.equal(await peer.resetOf(id), CANCEL)
+    assert.deepEqual(peer.pending(DATA), [])
+  })
+
   test('means nothing without a body', async (t) => {
     const request = await seen(t, { path: '/', method: 'GET', expectContinue: true })
     assert.equal(request.headers['expect'], undefined)
