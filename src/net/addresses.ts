@@ -4,6 +4,7 @@
 import type { LookupAddress, LookupOptions } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { asError } from '../base/error/as-error.ts'
+import { onRejection } from '../base/loop/thenable.ts'
 import { loadNet } from '../base/node/lazy-modules.ts'
 
 const FAILED = 'lookup failed'
@@ -36,8 +37,7 @@ export function settledLookup<T extends LookupFunction | null>(lookup: T): T | L
     }) as typeof callback
     const fail = (reason: unknown): void => answer(asError(reason, FAILED), '', 0)
     try {
-      const returned: unknown = lookup(hostname, options, answer)
-      if (returned instanceof Promise) returned.catch(fail)
+      onRejection(lookup(hostname, options, answer), fail)
     } catch (thrown) {
       fail(thrown)
     }

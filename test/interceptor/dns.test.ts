@@ -529,6 +529,11 @@ describe('interceptors.dns: lookups', () => {
     const handler = setting({ lookup: rejects }).send()
     await handler.settled
     assert.equal(handler.error, thrown)
+    // biome-ignore lint/suspicious/noThenProperty: what another library may return
+    const later = { then: (_: unknown, reject: (reason: Error) => void) => reject(thrown) }
+    const thenable = setting({ lookup: (() => later) as never }).send()
+    await thenable.settled
+    assert.equal(thenable.error, thrown)
     const wrong = {
       lookup: ((_a: URL, _b: object, callback: Callback) => callback(null, 7 as never)) as DnsLookup,
     }

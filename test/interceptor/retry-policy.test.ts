@@ -544,6 +544,25 @@ describe('interceptors.retry: a policy of the caller', () => {
     assert.equal(handler.error, thrown)
   })
 
+  it('one that returns a thenable which rejects settles the request', async (t) => {
+    const thrown = new Error('thrown')
+    // biome-ignore lint/suspicious/noThenProperty: what another library may return
+    const failing = { then: (_: unknown, reject: (reason: Error) => void) => reject(thrown) }
+    const broken = {
+      // biome-ignore lint/suspicious/noThenProperty: see above
+      get then(): never {
+        throw thrown
+      },
+    }
+    for (const answer of [failing, broken]) {
+      const { base, send } = retrying(t, { retry: () => answer as never })
+      const handler = send()
+      base.last.start().error(RESET())
+      await turns(1)
+      assert.deepEqual(handler.errors, [thrown])
+    }
+  })
+
   it('is not asked about a failure that it could not hand back', async (t) => {
     const { base, send } = retrying(t, { retry: (error, _context, callback) => callback(error) })
     for (const thrown of [null, undefined]) {

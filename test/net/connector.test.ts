@@ -294,6 +294,14 @@ test('a lookup that throws, too', async () => {
   assert.equal(error, reason)
 })
 
+test('a lookup that returns a thenable which rejects', async () => {
+  const reason = new Error('no resolver')
+  // biome-ignore lint/suspicious/noThenProperty: what another library may return
+  const later = { then: (_: unknown, reject: (reason: Error) => void) => reject(reason) }
+  const { error } = await connectWith(buildConnector({ lookup: () => later as never }), http(1))
+  assert.equal(error, reason)
+})
+
 test('a missing hostname means localhost, as in the runtime', (t) => {
   const seen: unknown[] = []
   t.mock.method(net, 'connect', (options: Record<string, unknown>) => {

@@ -10,6 +10,14 @@ export function whenReady<T, R>(value: T | Promise<T>, then: (value: T) => R): R
   return isThenable(value) ? (Promise.resolve(value).then(then as never) as Promise<Awaited<R>>) : then(value)
 }
 
+/**
+ * For a function of a caller that is told to call back, and may be an async function, or return anything that is
+ * awaited like a promise: what it rejects with counts as thrown.
+ */
+export function onRejection(answer: unknown, act: (reason: unknown) => void): void {
+  if (isThenable(answer)) Promise.resolve(answer).then(undefined, act)
+}
+
 export interface Abortable {
   abort(reason?: unknown): void
 }

@@ -9,6 +9,7 @@ import type { TLSSocket } from 'node:tls'
 import { asError } from '../../base/error/as-error.ts'
 import { ignoreError } from '../../base/error/ignore-error.ts'
 import { now } from '../../base/loop/clock.ts'
+import { onRejection } from '../../base/loop/thenable.ts'
 import type { Connection } from '../../connection/connection.ts'
 import { channels } from '../../diagnostics.ts'
 import { ClientDestroyedError, SocketError } from '../../errors.ts'
@@ -67,9 +68,7 @@ export class Connecting {
         (error, connected) => this.#onAnswer(error, connected),
         this.#details,
       )
-      // An async function of a caller: its rejection would end the process.
-      if (socket instanceof Promise)
-        socket.catch((reason: unknown) => this.#onAnswer(asError(reason, FAILED), null))
+      onRejection(socket, (reason) => this.#onAnswer(asError(reason, FAILED), null))
       if (this.#isAnswered || !isSocketLike(socket)) return
       this.#pending = socket
       socket.once('connect', () => {

@@ -4,6 +4,7 @@
 
 import { RecentKeys } from '../../base/collection/recent-keys.ts'
 import { captureContext, runIn } from '../../base/loop/call-context.ts'
+import { onRejection } from '../../base/loop/thenable.ts'
 import { clearTimer, startTimer } from '../../base/loop/timer.ts'
 import { loadDns } from '../../base/node/lazy-modules.ts'
 import { coverPollution } from '../../base/object/own-options.ts'
@@ -84,8 +85,7 @@ export class DnsResolver {
     try {
       const { lookup } = this.#settings
       const returned: unknown = (lookup ?? systemLookup)(new URL(origin), this.#lookupOptions(), done)
-      // An async function that fails must not end the process.
-      if (returned instanceof Promise) returned.catch(done)
+      onRejection(returned, (reason) => done(reason as Error))
     } catch (error) {
       done(error as Error)
     }

@@ -5,6 +5,7 @@
  */
 import { now } from '../../base/loop/clock.ts'
 import { LONGEST_DELAY } from '../../base/loop/deadline.ts'
+import { onRejection } from '../../base/loop/thenable.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { codeOf, errorFacts, isOfStatus, isOpenCircuit, ownField } from '../../relay/error-facts.ts'
 import { originKey } from '../../relay/origin-key.ts'
@@ -77,8 +78,7 @@ export function askPolicy(
   const onThrown = (thrown: unknown): void => answer((thrown ?? error) as Error)
   try {
     const returned: unknown = settings.retry!(error, context, answer)
-    // An asynchronous policy rejects where another one throws.
-    if (returned instanceof Promise) returned.catch(onThrown)
+    onRejection(returned, onThrown)
     return returned
   } catch (thrown) {
     onThrown(thrown)
