@@ -54,8 +54,11 @@ const RULES = [
   { files: /^option-names\.ts$/, may: ['option-advice.ts', 'base/error/'] },
   { files: /^option-advice\.ts$/, may: [] },
   { files: /^diagnostics\.ts$/, may: [] },
-  { files: /^debug\.ts$/, may: ['base/node/debug-flags.ts', 'base/error/message-of.ts'] },
-  { files: /^diagnostics-messages\.ts$/, may: ['net/', 'request/'] },
+  {
+    files: /^debug\.ts$/,
+    may: ['base/node/debug-flags.ts', 'base/error/message-of.ts', 'base/text/one-line.ts'],
+  },
+  { files: /^diagnostics-messages\.ts$/, may: ['net/', 'request/', 'dispatcher/connection-snapshot.ts'] },
   { files: /^base\//, may: ['base/'] },
   {
     files: /^protocol\/(ascii|carried-bytes|failure)\.ts$/,

@@ -5,6 +5,7 @@
 import { channel } from 'node:diagnostics_channel'
 import { messageOf } from './base/error/message-of.ts'
 import { DEBUG_FLAGS } from './base/node/debug-flags.ts'
+import { oneLine } from './base/text/one-line.ts'
 
 type Flag = 'core' | 'fetch' | 'websocket'
 
@@ -98,14 +99,7 @@ function withoutQuery(url: string): string {
   return url.replace(/[?#].*/s, '')
 }
 
-/** The user's name and password in a URL: in a path, an error's message, a WebSocket's address. */
-const USERINFO = /\/\/[^\s/?#]*@/g
-
-/** Messages contain text of the peer, which must neither fake a second line nor control a terminal. */
-const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu
-
 /** One write per line, so that lines of other writers cannot split it. */
 function write(label: string, message: string): void {
-  const line = message.replace(USERINFO, '//').replace(CONTROLS, ' ')
-  process.stderr.write(`${label} ${process.pid}: ${line}\n`)
+  process.stderr.write(`${label} ${process.pid}: ${oneLine(message)}\n`)
 }

@@ -1,6 +1,7 @@
 /** The types of the messages on the diagnostics channels, for the tools that subscribe to them. */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { ConnectionSnapshot } from './dispatcher/connection-snapshot.ts'
 import type { Connector as AnyConnector } from './net/connector.ts'
 import type { HttpMethod } from './request/dispatch-options.ts'
 
@@ -112,6 +113,17 @@ export declare namespace DiagnosticsChannel {
   /** Of `undici:client:connected`. */
   interface ClientConnectedMessage extends ClientBeforeConnectMessage {
     socket: Socket
+  }
+  /** Of `ventuno:client:disconnected`: a connection that was open has ended, or its socket was handed over. */
+  interface ClientDisconnectedMessage {
+    /** As it was then. */
+    connection: ConnectionSnapshot
+    /** Milliseconds for which it was open. */
+    duration: number
+    /** Why it has ended. */
+    error: Error
+    /** Whose connection it was: the last of the `targets` of its events. */
+    client: object
   }
   /** Of `undici:proxy:connected`. */
   interface ProxyConnectedMessage {

@@ -18,6 +18,7 @@ const NAMES = {
   beforeConnect: 'undici:client:beforeConnect',
   connected: 'undici:client:connected',
   connectError: 'undici:client:connectError',
+  disconnected: 'ventuno:client:disconnected',
   sendHeaders: 'undici:client:sendHeaders',
   proxyConnected: 'undici:proxy:connected',
   cacheError: 'ventuno:cache:error',

@@ -7,6 +7,19 @@ import type { EndReason } from '../request/end-reason.ts'
 import type { Request } from '../request/request.ts'
 import type { ConnectionState } from './connection-state.ts'
 
+/** What a connection carries now, for people who look at it. */
+export interface ConnectionLoad {
+  /** Taken so far, those that run included. */
+  readonly requests: number
+  /** When it became idle, on the clock of `now()`; null while it is not. */
+  readonly idleSince: number | null
+  /** HTTP/2: open streams, and how many there may be; null over HTTP/1.1. */
+  readonly streams: number | null
+  readonly maxStreams: number | null
+  /** Other requests may follow those that run. */
+  readonly takesMore: boolean
+}
+
 export interface Connection extends ConnectionFacts {
   readonly state: ConnectionState
   /** Requests that were taken and have not ended. */
@@ -17,6 +30,7 @@ export interface Connection extends ConnectionFacts {
   readonly multiplexes: boolean
   /** The peer has said how many requests it takes at a time, and it takes at least one. */
   readonly isLimitKnown: boolean
+  load(): ConnectionLoad
   /**
    * Takes the request, which is then settled or comes back through `onReturned`. False: it cannot be taken
    * now, and `onCapacity` follows as soon as that may have changed.

@@ -19,6 +19,7 @@ import { checkedOrigin } from './checked-origin.ts'
 import { Client, type ClientStats } from './client.ts'
 import { shareConnector } from './client-connector.ts'
 import { CONNECT, type ConnectFunction, readClientOptions } from './client-options.ts'
+import { type ConnectionSnapshot, connectionsOfAll } from './connection-snapshot.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { closeAll, destroyAll, retireAll } from './end-all.ts'
 import { LifecycleDispatcher, takesNoMore, whenIdle } from './lifecycle.ts'
@@ -138,6 +139,10 @@ export class Agent extends LifecycleDispatcher {
     handler: DispatchHandler | LegacyDispatchHandler,
   ): boolean {
     return super.dispatch(optionsFor(options, handler), handler)
+  }
+
+  override connections(): ConnectionSnapshot[] {
+    return connectionsOfAll([...this.#dispatchers, ...this.#leaving])
   }
 
   override retire(): void {

@@ -10,6 +10,7 @@ import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { EndReason } from '../request/end-reason.ts'
 import { checkedOrigin } from './checked-origin.ts'
 import { type ClientOptions, readClientOptions } from './client-options.ts'
+import type { ConnectionSnapshot } from './connection-snapshot.ts'
 import type { EventSourceOptions } from './event-source-options.ts'
 import type { Http2Options } from './http2-options.ts'
 import { LifecycleDispatcher, reportIdle } from './lifecycle.ts'
@@ -96,6 +97,10 @@ export class Client extends LifecycleDispatcher {
   /** @internal */
   override composedOrigin(): string {
     return this.#session.origin
+  }
+
+  override connections(): ConnectionSnapshot[] {
+    return this.#session.connections
   }
 
   override retire(): void {

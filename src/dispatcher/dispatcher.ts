@@ -40,6 +40,7 @@ import type {
 } from '../request/dispatch-handler.ts'
 import type { DispatchOptions, HttpMethod } from '../request/dispatch-options.ts'
 import { compose, type Dispatch, type Interceptor, type InterceptorInput, type OwnOrigin } from './compose.ts'
+import type { ConnectionSnapshot } from './connection-snapshot.ts'
 
 /** Called when `close()` or `destroy()` has completed. */
 export type CloseCallback = (error: Error | null, data: null) => void
@@ -124,6 +125,16 @@ export class Dispatcher extends EventEmitter {
    */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.destroy()
+  }
+
+  /**
+   * The connections that there are now. The types have it from `LifecycleDispatcher` on, as those of
+   * `Symbol.asyncDispose`; one that a caller has written has none that are known.
+   *
+   * @internal
+   */
+  connections(): ConnectionSnapshot[] {
+    return []
   }
 
   /**

@@ -9,6 +9,7 @@ import { checkedHandler } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
+import { type ConnectionSnapshot, connectionsOf } from './connection-snapshot.ts'
 import { type CloseCallback, Dispatcher } from './dispatcher.ts'
 import { retireAll } from './end-all.ts'
 
@@ -43,6 +44,11 @@ export class Dispatcher1Wrapper extends Dispatcher {
   /** As `retire()` of the wrapped one, if it has it. */
   retire(): void {
     retireAll([this.#dispatcher as Dispatcher])
+  }
+
+  /** As `connections()` of the wrapped one; none if it has no such method. */
+  override connections(): ConnectionSnapshot[] {
+    return connectionsOf(this.#dispatcher)
   }
 
   override close(callback: CloseCallback): void

@@ -12,6 +12,7 @@ import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { HELD, type HeldRequests, type Refusable } from '../request/dispatching.ts'
 import { callersReason, type EndReason, endReason } from '../request/end-reason.ts'
+import type { ConnectionSnapshot } from './connection-snapshot.ts'
 import { type CloseCallback, Dispatcher } from './dispatcher.ts'
 import { type EventSourceOptions, readEventSourceOptions } from './event-source-options.ts'
 import { readWebSocketOptions, type WebSocketOptions } from './websocket-options.ts'
@@ -134,6 +135,14 @@ export abstract class LifecycleDispatcher extends Dispatcher {
    * name that has moved. Requests that wait go to new connections, and none fails.
    */
   abstract retire(): void
+
+  /**
+   * The connections that there are now, each as a plain object.
+   *
+   * @example
+   * console.table(agent.connections(), ['origin', 'state', 'protocol', 'age', 'requests'])
+   */
+  abstract override connections(): ConnectionSnapshot[]
 
   /** @internal */
   get [HELD](): HeldRequests {

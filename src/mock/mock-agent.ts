@@ -3,6 +3,7 @@
 import { inCall } from '../base/error/public-call.ts'
 import { defineKind } from '../base/object/kind.ts'
 import { Agent, mockAgentRequests } from '../dispatcher/agent.ts'
+import { type ConnectionSnapshot, connectionsOfAll } from '../dispatcher/connection-snapshot.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { closeAll, destroyAll, retireAll } from '../dispatcher/end-all.ts'
 import { LifecycleDispatcher } from '../dispatcher/lifecycle.ts'
@@ -209,6 +210,11 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
   /** @internal */
   get [NETWORK](): MockNetwork {
     return this.#network
+  }
+
+  /** Those of the requests that are sent, and with `wire` those in memory. */
+  override connections(): ConnectionSnapshot[] {
+    return connectionsOfAll([...this.#network.wire.clients, this.#real])
   }
 
   override retire(): void {

@@ -15,6 +15,8 @@ export class ConnectDetails {
   onUnwanted: (() => void) | null = null
   /** When the TCP connection was up, on the clock of `performance.now()`; a TLS handshake comes later. */
   reachedAt: number | null = null
+  /** The proxy that it goes through, without credentials; null for none. */
+  proxy: string | null = null
   /** How bytes come in from the connected socket. */
   inlet: SlabInlet | null = null
 }

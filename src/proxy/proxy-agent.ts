@@ -6,6 +6,7 @@ import { defineKind } from '../base/object/kind.ts'
 import { withoutPollution } from '../base/object/own-options.ts'
 import { Agent, type AgentDispatchOptions } from '../dispatcher/agent.ts'
 import { checkedOrigin } from '../dispatcher/checked-origin.ts'
+import type { ConnectionSnapshot } from '../dispatcher/connection-snapshot.ts'
 import { endAll } from '../dispatcher/end-all.ts'
 import { LifecycleDispatcher } from '../dispatcher/lifecycle.ts'
 import { reemit } from '../dispatcher/reemit.ts'
@@ -94,6 +95,11 @@ export class ProxyAgent extends LifecycleDispatcher {
     const options = optionsFor(withoutPollution(given), handler)
     const headers = guardHeaders(options.headers)
     return super.dispatch(headers === options.headers ? options : { ...options, headers }, handler)
+  }
+
+  /** Those to the targets, and those to the proxies that HTTP is spoken on. */
+  override connections(): ConnectionSnapshot[] {
+    return [...this.#routes.values(), ...this.#leaving].flatMap((route) => route.connections)
   }
 
   override retire(): void {

@@ -5,6 +5,7 @@
  */
 import { asciiHost } from '../base/address/server-name.ts'
 import { Agent, type AgentDispatchOptions } from '../dispatcher/agent.ts'
+import { type ConnectionSnapshot, connectionsOf } from '../dispatcher/connection-snapshot.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { closeAll, destroyAll, retireAll } from '../dispatcher/end-all.ts'
 import { takesNoMore } from '../dispatcher/lifecycle.ts'
@@ -75,6 +76,17 @@ export class ProxyRoute {
       const stats = statsOf(dispatcher) as Partial<PoolStats> | null
       for (const name of Object.keys(sum) as (keyof PoolStats)[]) sum[name] += Number(stats?.[name] ?? 0)
     }
+  }
+
+  get connections(): ConnectionSnapshot[] {
+    const rows = this.#agent.connections()
+    for (const { uri, dispatchers } of this.#forwarding.hops) {
+      for (const dispatcher of [dispatchers.tunnelling, dispatchers.forwarding]) {
+        if (dispatcher === null) continue
+        for (const row of connectionsOf(dispatcher)) rows.push({ ...row, proxy: uri })
+      }
+    }
+    return rows
   }
 
   /** A tunnel ends with the connection that it carries. */

@@ -3,6 +3,7 @@ import { inCall } from '../base/error/public-call.ts'
 import { defineKind } from '../base/object/kind.ts'
 import { withoutPollution } from '../base/object/own-options.ts'
 import { Agent, type AgentDispatchOptions } from '../dispatcher/agent.ts'
+import type { ConnectionSnapshot } from '../dispatcher/connection-snapshot.ts'
 import { closeAll, destroyAll } from '../dispatcher/end-all.ts'
 import { LifecycleDispatcher, takesNoMore } from '../dispatcher/lifecycle.ts'
 import { reemit } from '../dispatcher/reemit.ts'
@@ -50,6 +51,10 @@ export class Socks5ProxyAgent extends LifecycleDispatcher {
 
   override dispatch(given: AgentDispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean {
     return super.dispatch(optionsFor(withoutPollution(given), handler), handler)
+  }
+
+  override connections(): ConnectionSnapshot[] {
+    return this.#agent.connections()
   }
 
   override retire(): void {

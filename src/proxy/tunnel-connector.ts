@@ -109,6 +109,7 @@ class TunnelConnect {
   #tryNext(target: ConnectorOptions): void {
     const { hops } = this.#inside
     const hop = hops[this.#next++]!
+    this.#details.proxy = hop.uri
     const attempt = hop.tunnelTo(target, (error, socket) => {
       if (socket !== null) this.#onTunnel(hop, socket)
       // Nothing of the request was sent, so another proxy may be tried.

@@ -50,6 +50,11 @@ export class Deadline {
     return this.#armed !== 0
   }
 
+  /** When the wait began, on the clock of `now()`. */
+  get armedAt(): number {
+    return this.#armedAt
+  }
+
   /** Restarts with this many milliseconds; 0 disarms. `at` saves a look at the clock. */
   arm(delay: number, at: number = now()): void {
     if (delay === 0) {

@@ -19,7 +19,7 @@ import { ResponseParser } from '../../protocol/http1/response-parser.ts'
 import type { ConnectTimes } from '../../request/connection-facts.ts'
 import { END_RULES, type EndReason, endReason } from '../../request/end-reason.ts'
 import type { Request, RequestHost } from '../../request/request.ts'
-import type { Connection, ConnectionOwner, ConnectionSettings } from '../connection.ts'
+import type { Connection, ConnectionLoad, ConnectionOwner, ConnectionSettings } from '../connection.ts'
 import { advance, type Closing, type ConnectionState, endOf, OPEN } from '../connection-state.ts'
 import * as ends from '../ends.ts'
 import { http1Error } from '../failure-to-error.ts'
@@ -106,6 +106,16 @@ export class Http1Connection
 
   socketInfo(): SocketInfo {
     return this.#transport.info()
+  }
+
+  load(): ConnectionLoad {
+    return {
+      requests: this.#served,
+      idleSince: this.#idleness.isIdle ? this.#deadline.armedAt : null,
+      streams: null,
+      maxStreams: null,
+      takesMore: this.#mayFollow,
+    }
   }
 
   offer(request: Request): boolean {

@@ -16,7 +16,7 @@ import { NO_ERROR } from '../../protocol/http2/constants.ts'
 import type { ConnectTimes } from '../../request/connection-facts.ts'
 import { END_RULES, type EndReason, endReason } from '../../request/end-reason.ts'
 import type { Request } from '../../request/request.ts'
-import type { Connection, ConnectionOwner, Http2Settings } from '../connection.ts'
+import type { Connection, ConnectionLoad, ConnectionOwner, Http2Settings } from '../connection.ts'
 import { advance, type ConnectionState, endOf, OPEN } from '../connection-state.ts'
 import * as ends from '../ends.ts'
 import { http2ConnectionError, http2StreamError } from '../failure-to-error.ts'
@@ -121,6 +121,16 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
 
   socketInfo(): SocketInfo {
     return this.#transport.info()
+  }
+
+  load(): ConnectionLoad {
+    return {
+      requests: this.exchanges.begun,
+      idleSince: this.#idle.since,
+      streams: this.#engine.streams.size,
+      maxStreams: this.#engine.streamLimit,
+      takesMore: this.state.at === 'open',
+    }
   }
 
   offer(request: Request): boolean {

@@ -12,6 +12,11 @@ export class Http2Idle extends ConnectionPart<Http2Host> implements DeadlineOwne
   readonly #stream = new Deadline(this)
   #streamTimeout = 0
 
+  /** When the keep-alive time began; null while it does not run. */
+  get since(): number | null {
+    return this.#keepAlive.armed ? this.#keepAlive.armedAt : null
+  }
+
   /** No request waits or runs. */
   begin(keepAliveTimeout: number): void {
     this.#stream.disarm()

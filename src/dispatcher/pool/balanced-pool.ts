@@ -16,6 +16,7 @@ import { type EndReason, endReason } from '../../request/end-reason.ts'
 import { reportedEnd } from '../../request/foreign-error.ts'
 import { checkedOrigin } from '../checked-origin.ts'
 import type { ClientOptions } from '../client-options.ts'
+import type { ConnectionSnapshot } from '../connection-snapshot.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 import { LifecycleDispatcher, reportIdle } from '../lifecycle.ts'
 import type { PoolStats } from '../stats.ts'
@@ -158,6 +159,10 @@ export class BalancedPool extends LifecycleDispatcher {
   /** @internal */
   override composedOrigin(): null {
     return null
+  }
+
+  override connections(): ConnectionSnapshot[] {
+    return this.#scheduler.connections
   }
 
   override retire(): void {

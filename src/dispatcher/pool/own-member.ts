@@ -41,6 +41,10 @@ export class OwnMember implements SessionOwner {
     this.#events = events
   }
 
+  get client(): object {
+    return this.#member.dispatcher
+  }
+
   onConnected(): void {
     this.#host.onConnected(this.#member, this.#url, [this.#member.dispatcher])
     this.#events.onConnected()

@@ -15,6 +15,7 @@ import { checkedOrigin } from '../checked-origin.ts'
 import { clientIn } from '../client.ts'
 import { isForeignConnector, shareConnector } from '../client-connector.ts'
 import { type ClientSettings, readClientOptions } from '../client-options.ts'
+import type { ConnectionSnapshot } from '../connection-snapshot.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 import { LifecycleDispatcher, reportIdle } from '../lifecycle.ts'
 import { OriginContext } from '../session/origin-context.ts'
@@ -77,6 +78,10 @@ export abstract class PoolBase extends LifecycleDispatcher {
   /** @internal */
   override composedOrigin(): string {
     return this.#origin
+  }
+
+  override connections(): ConnectionSnapshot[] {
+    return this.#scheduler.connections
   }
 
   override retire(): void {

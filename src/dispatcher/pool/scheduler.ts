@@ -19,6 +19,7 @@ import { callersReason, type EndReason, endReason } from '../../request/end-reas
 import { connectEnd } from '../../request/foreign-error.ts'
 import type { Request } from '../../request/request.ts'
 import { ownSession } from '../client.ts'
+import { type ConnectionSnapshot, connectionsOf } from '../connection-snapshot.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 import { DrainGate } from '../drain-gate.ts'
 import { closeAll, destroyAll, retireAll } from '../end-all.ts'
@@ -83,6 +84,11 @@ export class PoolScheduler extends RunLoop implements WorkHost, MemberHost {
       stats.running += own?.running ?? 0
     }
     return { ...stats, size: stats.pending + stats.running }
+  }
+
+  get connections(): ConnectionSnapshot[] {
+    const members = [...this.#members, ...this.#draining]
+    return members.flatMap(({ session, dispatcher }) => session?.connections ?? connectionsOf(dispatcher))
   }
 
   accept(options: DispatchOptions, handler: DispatchHandler): boolean {

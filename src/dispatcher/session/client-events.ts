@@ -12,23 +12,23 @@ export const CAPACITY_KNOWN: unique symbol = Symbol('capacity known')
 
 /** A class instead of functions: a pool may have thousands of clients. */
 export class ClientEvents<Client extends EventEmitter> implements SessionOwner {
-  readonly #client: Client
+  readonly client: Client
   readonly #url: URL
   readonly #onIdle: (client: Client) => void
 
   /** @param onIdle For the dispatcher that made the client, and forgets it when it is idle. */
   constructor(client: Client, url: URL, onIdle: (client: Client) => void) {
-    this.#client = client
+    this.client = client
     this.#url = url
     this.#onIdle = onIdle
   }
 
   onConnected(): void {
-    this.#emit('connect', this.#url, [this.#client])
+    this.#emit('connect', this.#url, [this.client])
   }
 
   onDisconnected({ error }: EndReason): void {
-    this.#emit('disconnect', this.#url, [this.#client], error)
+    this.#emit('disconnect', this.#url, [this.client], error)
   }
 
   onUnreachable(requests: readonly Request[]): readonly Request[] {
@@ -36,12 +36,12 @@ export class ClientEvents<Client extends EventEmitter> implements SessionOwner {
   }
 
   onConnectFailed({ error }: EndReason): void {
-    this.#emit('connectionError', this.#url, [this.#client], error)
+    this.#emit('connectionError', this.#url, [this.client], error)
   }
 
   onRoom(): void {
     // With each response, and few listen.
-    if (this.#client.listenerCount('drain') > 0) this.#emit('drain', this.#url, [this.#client])
+    if (this.client.listenerCount('drain') > 0) this.#emit('drain', this.#url, [this.client])
   }
 
   onCapacityKnown(): void {
@@ -49,7 +49,7 @@ export class ClientEvents<Client extends EventEmitter> implements SessionOwner {
   }
 
   onIdle(): void {
-    this.#onIdle(this.#client)
+    this.#onIdle(this.client)
   }
 
   onPing(milliseconds: number): void {
@@ -61,6 +61,6 @@ export class ClientEvents<Client extends EventEmitter> implements SessionOwner {
   }
 
   #emit(event: string | symbol, ...args: unknown[]): void {
-    emitSafely(this.#client, event, ...args)
+    emitSafely(this.client, event, ...args)
   }
 }

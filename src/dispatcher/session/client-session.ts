@@ -2,6 +2,8 @@
  * The requests of one client, and the connection they go to: requests wait in a queue, one connection at a
  * time is opened when there is something to send, and each request is offered to it in turn. Protocols are
  * hidden by `Connection`.
+ *
+ * Long because the queue, the connections and the owner meet here: most of its methods are their callbacks.
  */
 import type { Duplex } from 'node:stream'
 import type { Connection, ConnectionOwner } from '../../connection/connection.ts'
@@ -14,10 +16,13 @@ import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { callersReason, END_RULES, type EndReason, endReason } from '../../request/end-reason.ts'
 import { connectEnd } from '../../request/foreign-error.ts'
 import { Request, type RequestHost } from '../../request/request.ts'
+import type { ConnectionSnapshot } from '../connection-snapshot.ts'
 import { DrainGate } from '../drain-gate.ts'
 import { RunLoop } from '../run-loop.ts'
 import { Connecting, type ConnectingOwner } from './connecting.ts'
+import { lastEndOf } from './last-end.ts'
 import { openConnection } from './open-connection.ts'
+import { OpenConnections } from './open-connections.ts'
 import type { OriginContext } from './origin-context.ts'
 import { RequestQueue } from './request-queue.ts'
 import type { SessionOwner } from './session-owner.ts'
@@ -51,13 +56,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   #state: State = IDLE
   /** They take no more requests, and finish those that run on them. */
   readonly #draining = new Set<Connection>()
-  /** Sockets that have not closed yet, including those of connections that have ended. */
-  #sockets = 0
-  readonly #onSocketGone = (): void => {
-    this.#sockets--
-    this.#checkClosed()
-    if (this.#state.at === 'idle') this.run()
-  }
+  readonly #connections: OpenConnections
   #connectRetries = 0
   readonly #gate = new DrainGate()
   /** It is known how many requests the connection takes at a time. */
@@ -71,6 +70,10 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     super()
     this.#context = context
     this.#owner = owner
+    this.#connections = new OpenConnections(context, () => {
+      this.#checkClosed()
+      if (this.#state.at === 'idle') this.run()
+    })
     this.#pipelining = context.settings.pipelining
     this.#maxConcurrentStreams = context.settings.maxConcurrentStreams
   }
@@ -130,6 +133,11 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     let running = this.#state.at === 'open' ? this.#state.connection.running : 0
     if (this.#draining.size > 0) for (const { running: more } of this.#draining) running += more
     return running
+  }
+
+  /** With the one that is being opened. */
+  get connections(): ConnectionSnapshot[] {
+    return this.#connections.snapshots(this.#state.at === 'connecting' ? this.#state.attempt : null)
   }
 
   #isBusy(): boolean {
@@ -195,7 +203,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
       state.attempt.abandon()
     }
     const connections = [...this.#draining, ...(state.at === 'open' ? [state.connection] : [])]
-    if (connections.length === 0 && this.#sockets === 0) {
+    if (connections.length === 0 && this.#connections.sockets === 0) {
       queueMicrotask(done)
       return
     }
@@ -232,13 +240,14 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     const { state } = connection
     if (state.at === 'open') return
     if (this.#state.at === 'open' && this.#state.connection === connection) this.#state = IDLE
+    if (state.at !== 'draining') this.#connections.onOver(connection, state.reason, this.#owner.client)
     if (state.at !== 'ended') {
       this.#onDraining(connection, state.reason)
       return
     }
     if (!this.#draining.delete(connection)) {
       if (state.wasIdle && this.#ended === null) this.#onLostIdle(state.reason)
-      this.#owner.onDisconnected(state.reason)
+      this.#onDisconnected(state.reason)
     }
     this.#checkClosed()
   }
@@ -247,8 +256,13 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   #onDraining(connection: Connection, reason: EndReason): void {
     if (this.#draining.has(connection)) return
     this.#draining.add(connection)
-    this.#owner.onDisconnected(reason)
+    this.#onDisconnected(reason)
     this.run()
+  }
+
+  #onDisconnected(reason: EndReason): void {
+    this.#context.lastEnd = lastEndOf(reason)
+    this.#owner.onDisconnected(reason)
   }
 
   onPing(milliseconds: number): void {
@@ -266,7 +280,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   }
 
   #checkClosed(): void {
-    if (this.#state.at === 'open' || this.#draining.size > 0 || this.#sockets > 0) return
+    if (this.#state.at === 'open' || this.#draining.size > 0 || this.#connections.sockets > 0) return
     const done = this.#whenClosed
     this.#whenClosed = null
     done?.()
@@ -331,7 +345,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     if (this.#queue.size > 0 || this.running > 0) return
     if (this.#state.at === 'open') this.#state.connection.becomeIdle()
     else if (this.#state.at === 'connecting') this.#state.attempt.onUnwanted()
-    else if (this.#sockets === 0) this.#owner.onIdle()
+    else if (this.#connections.sockets === 0) this.#owner.onIdle()
     this.#reportEmpty()
   }
 
@@ -347,10 +361,10 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     attempt.start()
   }
 
-  open(socket: Duplex, inlet: SlabInlet | null, times: ConnectTimes): Connection {
-    const connection = openConnection(socket, inlet, times, this, this.#context, this.#onSocketGone)
-    this.#sockets++
-    return connection
+  open(attempt: Connecting, socket: Duplex, inlet: SlabInlet | null, times: ConnectTimes): Connection {
+    return this.#connections.open(attempt, socket, times, (onGone) =>
+      openConnection(socket, inlet, times, this, this.#context, onGone),
+    )
   }
 
   onConnected(attempt: Connecting, socket: Duplex, connection: Connection): void {
@@ -368,6 +382,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     attempt.publishError(error)
     const { servername } = attempt
     const reason = { kind: connectEnd(error), error, isCallers: this.#context.isForeign, servername }
+    this.#context.lastEnd = lastEndOf(reason)
     // What it was begun with may not hold any more.
     if ((attempt.isRetired || reason.kind === 'try-again') && this.#connectRetries < MAX_CONNECT_RETRIES) {
       this.#connectRetries++

@@ -17,6 +17,7 @@ import { ConnectDetails } from '../../net/connect-details.ts'
 import type { SlabInlet } from '../../net/slab-inlet.ts'
 import type { ConnectTimes } from '../../request/connection-facts.ts'
 import { connectTarget } from '../client-connector.ts'
+import type { Opening } from './open-connections.ts'
 import type { OriginContext } from './origin-context.ts'
 
 /** For what a caller's function throws, or answers with, that is no error. */
@@ -27,12 +28,17 @@ export interface ConnectingOwner {
   /** It was destroyed: a socket that comes now is of no use. */
   readonly isDestroyed: boolean
   /** Makes a connection on the socket. What it throws counts as a failure to connect. */
-  open(socket: Duplex, inlet: SlabInlet | null, times: ConnectTimes): Connection
+  open(attempt: Connecting, socket: Duplex, inlet: SlabInlet | null, times: ConnectTimes): Connection
   onConnected(attempt: Connecting, socket: Duplex, connection: Connection): void
   onConnectError(attempt: Connecting, error: Error): void
 }
 
-export class Connecting {
+/** Of the attempt before, in the whole process. */
+let lastId = 0
+
+export class Connecting implements Opening {
+  readonly id: number = ++lastId
+  readonly startedAt: number = now()
   /** As the request asked for it. */
   readonly servername: string | null
   /** Its connection is to serve only what waits for it. */
@@ -54,6 +60,10 @@ export class Connecting {
     this.#context = context
     this.#owner = owner
     this.#target = connectTarget(context.origin, servername, context.settings.localAddress)
+  }
+
+  get proxy(): string | null {
+    return this.#details.proxy
   }
 
   start(): void {
@@ -129,7 +139,7 @@ export class Connecting {
         return
       }
       this.#delivered = socket
-      connection = this.#owner.open(socket, this.#details.inlet, this.#times(socket))
+      connection = this.#owner.open(this, socket, this.#details.inlet, this.#times(socket))
     } catch (thrown) {
       // It looks like a socket, and does not behave like one.
       discard(socket)

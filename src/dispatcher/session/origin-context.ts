@@ -20,6 +20,7 @@ import {
 import type { ClientOptions, ClientSettings } from '../client-options.ts'
 import type { EventSourceOptions } from '../event-source-options.ts'
 import type { WebSocketOptions } from '../websocket-options.ts'
+import type { LastEnd } from './last-end.ts'
 
 /** What the dispatcher keeps for the features above it. */
 type StreamLimits = Pick<ClientOptions, 'webSocket' | 'eventSource'>
@@ -38,6 +39,8 @@ export class OriginContext {
   readonly headParsers: HeadParsers
   /** What is known of the streams that the origin takes. */
   readonly streams: OriginStreams = new OriginStreams()
+  /** How the latest of the connections that are gone has ended, or could not be opened. */
+  lastEnd: LastEnd | null = null
 
   constructor(origin: Origin, settings: ClientSettings, limits: StreamLimits) {
     this.origin = origin

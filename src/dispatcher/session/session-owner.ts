@@ -6,6 +6,8 @@ import type { EndReason } from '../../request/end-reason.ts'
 import type { Request } from '../../request/request.ts'
 
 export interface SessionOwner {
+  /** The public client. */
+  readonly client: object
   onConnected(): void
   onDisconnected(reason: EndReason): void
   /**

@@ -2,6 +2,7 @@
 import { inCall } from '../../base/error/public-call.ts'
 import { defineKind } from '../../base/object/kind.ts'
 import type { Dispatch, OwnOrigin } from '../../dispatcher/compose.ts'
+import { type ConnectionSnapshot, connectionsOf } from '../../dispatcher/connection-snapshot.ts'
 import type { Dispatcher } from '../../dispatcher/dispatcher.ts'
 import { closeAll, destroyAll, retireAll } from '../../dispatcher/end-all.ts'
 import { LifecycleDispatcher, takesNoMore } from '../../dispatcher/lifecycle.ts'
@@ -47,6 +48,10 @@ export class RetryAgent extends LifecycleDispatcher {
   override composedOrigin(): OwnOrigin {
     const { composedOrigin } = this.#dispatcher as Partial<Dispatcher>
     return typeof composedOrigin === 'function' ? composedOrigin.call(this.#dispatcher) : undefined
+  }
+
+  override connections(): ConnectionSnapshot[] {
+    return connectionsOf(this.#dispatcher)
   }
 
   override retire(): void {

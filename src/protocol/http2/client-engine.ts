@@ -156,10 +156,14 @@ export class ClientEngine extends EngineState {
   /** Streams that may be opened right now. */
   get freeStreams(): number {
     if (!this.canOpen) return 0
+    return Math.max(0, this.streamLimit - this.streams.size - this.cancels.size)
+  }
+
+  /** Streams that there may be at a time. */
+  get streamLimit(): number {
     const own = this.maxConcurrentStreams
     const { isReceived, maxConcurrentStreams } = this.remoteSettings
-    const limit = isReceived ? (maxConcurrentStreams ?? own) : Math.min(own, this.#maxEarlyStreams)
-    return Math.max(0, limit - this.streams.size - this.cancels.size)
+    return isReceived ? (maxConcurrentStreams ?? own) : Math.min(own, this.#maxEarlyStreams)
   }
 
   /** No stream is open, and only those that were reset take up room. */
