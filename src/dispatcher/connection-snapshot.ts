@@ -19,16 +19,21 @@ export interface ConnectionSnapshot {
   id: number
   /** Whom HTTP is spoken with: the server, or the proxy of forwarded requests. */
   origin: string
+  /** What it is doing. */
   state: ConnectionSnapshotState
   /** `h1` or `h2`, once it is known. */
   protocol: 'h1' | 'h2' | null
+  /** Whether it is encrypted. */
   tls: boolean
   /** The proxy that it goes through, without credentials. */
   proxy: string | null
   /** Of the peer; that is the proxy if there is one. */
   remoteAddress: string | null
+  /** Of the peer, too. */
   remotePort: number | null
+  /** Ours. */
   localAddress: string | null
+  /** Ours. */
   localPort: number | null
   /** `IPv4` or `IPv6`. */
   family: string | null
@@ -42,11 +47,13 @@ export interface ConnectionSnapshot {
   requests: number
   /** Those that have not ended. */
   running: number
-  /** HTTP/2: open streams, and how many there may be. */
+  /** HTTP/2: open streams. */
   streams: number | null
+  /** HTTP/2: how many there may be. */
   maxStreams: number | null
-  /** Since it was opened; over TLS before encryption. Null where a socket does not count them. */
+  /** Received since it was opened; over TLS without encryption. */
   bytesRead: number | null
+  /** Sent since it was opened; over TLS without encryption. */
   bytesWritten: number | null
   /** Milliseconds until the TCP connection, or the tunnel, was there. */
   connectTime: number | null

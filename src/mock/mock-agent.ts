@@ -3,7 +3,7 @@
 import { inCall } from '../base/error/public-call.ts'
 import { defineKind } from '../base/object/kind.ts'
 import { Agent, mockAgentRequests } from '../dispatcher/agent.ts'
-import { type ConnectionSnapshot, connectionsOfAll } from '../dispatcher/connection-snapshot.ts'
+import type { ConnectionSnapshot } from '../dispatcher/connection-snapshot.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { closeAll, destroyAll, retireAll } from '../dispatcher/end-all.ts'
 import { LifecycleDispatcher } from '../dispatcher/lifecycle.ts'
@@ -214,7 +214,7 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
 
   /** Those of the requests that are sent, and with `wire` those in memory. */
   override connections(): ConnectionSnapshot[] {
-    return connectionsOfAll([...this.#network.wire.clients, this.#real])
+    return this.#network.openConnections
   }
 
   override retire(): void {

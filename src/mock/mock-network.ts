@@ -3,6 +3,7 @@
  * history. Decides for each call between an interceptor, the network and an error.
  */
 import type { EventEmitter } from 'node:events'
+import { type ConnectionSnapshot, connectionsOfAll } from '../dispatcher/connection-snapshot.ts'
 import { emitSafely } from '../dispatcher/events.ts'
 import { RequestAbortedError } from '../errors.ts'
 import { dispatchOn } from '../handler/either-handler.ts'
@@ -66,6 +67,11 @@ export class MockNetwork implements ExchangeOwner {
     this.wire = new WireClients(settings)
     this.isLogging = settings.enableCallHistory
     this.history = settings.enableCallHistory ? new MockCallHistory() : null
+  }
+
+  /** Those of the requests that are sent, and with `wire` those in memory. */
+  get openConnections(): ConnectionSnapshot[] {
+    return connectionsOfAll([...this.wire.clients, this.#real])
   }
 
   /** The options have an origin. */

@@ -3,6 +3,7 @@
  */
 import { withoutPollution } from '../base/object/own-options.ts'
 import type { Client } from '../dispatcher/client.ts'
+import type { ConnectionSnapshot } from '../dispatcher/connection-snapshot.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { closeAll, destroyAll } from '../dispatcher/end-all.ts'
 import type { Pool } from '../dispatcher/pool/pool.ts'
@@ -92,6 +93,14 @@ export function mocking<D extends Client | Pool, O>(
         current.onResponseError(null, error as Error)
         return false
       }
+    }
+
+    /** Those of the agent to the origins of these interceptors. */
+    override connections(): ConnectionSnapshot[] {
+      const { openConnections, origins } = this.#network
+      return openConnections.filter(
+        ({ origin }) => origin === this.#key || origins.find(origin) === this.#mocks,
+      )
     }
 
     protected override finish(done: () => void): void {

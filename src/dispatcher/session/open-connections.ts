@@ -125,7 +125,9 @@ function rowOf(open: OpenConnection, connection: Connection, context: OriginCont
   const load = guarded(() => connection.load()) ?? NO_LOAD
   const { running, multiplexes } = connection
   const { connect, secured } = times
-  const isSecure = guarded(() => (socket as { encrypted?: unknown }).encrypted === true) ?? false
+  const isEncrypted = guarded(() => (socket as { encrypted?: unknown }).encrypted === true) ?? false
+  // TLS to a proxy ends there.
+  const isSecure = isEncrypted && (opening.proxy === null || context.origin.protocol === 'https:')
   const { idleSince } = load
   return {
     id: opening.id,
