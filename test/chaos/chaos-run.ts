@@ -9,6 +9,7 @@ import type { Protocol } from '../torture/torture-origin.ts'
 import { Uncaught } from '../torture/uncaught.ts'
 import { ChaosOrigin } from './chaos-origin.ts'
 import { examine } from './examination.ts'
+import { disagreement, finalDisagreement } from './listed-connections.ts'
 import { Random } from './random.ts'
 import type { ChaosReport } from './report.ts'
 import { Workload } from './workload.ts'
@@ -30,6 +31,9 @@ const PATIENCE = 2_000
 
 /** Maximum downtime when the origin restarts. */
 const RESTART_MS = 40
+
+/** Timers that may fire until `connections()` has to agree with the server. */
+const MOST_TIMERS_TO_AGREE = 200
 
 /** Timers that may fire after all faults have ended: more indicate an endless loop. */
 const MOST_TIMERS = 20_000
@@ -71,6 +75,10 @@ export abstract class ChaosRun {
   protected abstract makeTrouble(what: Mischief): boolean
   protected abstract listen(on: boolean): void
   protected abstract inspectConnections(): void
+  /** The connections that the server has, and that neither side has ended. */
+  protected abstract readonly openConnections: number
+  /** What stalls goes on: a server that hears nothing cannot know that a connection has ended. */
+  protected abstract recover(): void
 
   protected async rampage(): Promise<ChaosReport> {
     const uncaught = new Uncaught()
@@ -86,6 +94,7 @@ export abstract class ChaosRun {
     try {
       await this.#rage(workload, dispatchers, stacked)
       await this.#calmDown(workload)
+      await this.#compareConnections(dispatchers)
       await this.#close(dispatchers)
       this.problems.push(...examine(this.protocol, workload, this.origin))
       this.inspectConnections()
@@ -141,7 +150,7 @@ export abstract class ChaosRun {
   /** Everything at the same time, until all requests have been sent. */
   async #rage(
     workload: Workload,
-    dispatchers: readonly Dispatcher[],
+    dispatchers: readonly (Client | Pool | Agent)[],
     stacked: readonly Dispatcher[],
   ): Promise<void> {
     while (workload.calls.length < this.#requests) {
@@ -154,7 +163,7 @@ export abstract class ChaosRun {
   #act(
     step: keyof typeof STEPS,
     workload: Workload,
-    dispatchers: readonly Dispatcher[],
+    dispatchers: readonly (Client | Pool | Agent)[],
     stacked: readonly Dispatcher[],
   ): void {
     const { random, origin } = this
@@ -168,6 +177,7 @@ export abstract class ChaosRun {
       case 'issue':
         if (workload.outstanding >= MOST_OUTSTANDING) return
         this.note('issue')
+        this.#compareStats(dispatchers)
         if (random.oneIn(3)) workload.issue(random.pick(stacked), true)
         else workload.issue(random.pick(dispatchers), false)
         return
@@ -229,7 +239,27 @@ export abstract class ChaosRun {
     }
   }
 
-  async #close(dispatchers: readonly Dispatcher[]): Promise<void> {
+  #compareStats(dispatchers: readonly (Client | Pool | Agent)[]): void {
+    for (const dispatcher of dispatchers) {
+      const problem = disagreement(dispatcher)
+      if (problem !== null) this.problems.push(problem)
+    }
+  }
+
+  /** Without faults, what is listed, what is counted and what the server has become the same. */
+  async #compareConnections(dispatchers: readonly (Client | Pool | Agent)[]): Promise<void> {
+    this.recover()
+    let problem: string | null = null
+    for (let timers = 0; timers < MOST_TIMERS_TO_AGREE; timers++) {
+      const find = (): string | null => finalDisagreement(dispatchers, this.openConnections)
+      await this.#quieten(() => find() === null)
+      problem = find()
+      if (problem === null || !this.#nextTimer()) break
+    }
+    if (problem !== null) this.problems.push(problem)
+  }
+
+  async #close(dispatchers: readonly (Client | Pool | Agent)[]): Promise<void> {
     let left = dispatchers.length
     for (const dispatcher of dispatchers) {
       dispatcher.close().then(
@@ -246,6 +276,8 @@ export abstract class ChaosRun {
     if (left > 0) this.problems.push(`${left} calls of close() have not come to their end`)
     for (const dispatcher of dispatchers) dispatcher.destroy().catch(() => {})
     await this.#quieten()
+    const rows = dispatchers.flatMap((dispatcher) => dispatcher.connections())
+    if (rows.length > 0) this.problems.push(`still listed: ${JSON.stringify(rows)}`)
   }
 
   /** The origin's own timers expire; those of the client must have been cleared. */

@@ -62,6 +62,14 @@ export class MemoryChaos extends ChaosRun {
     return true
   }
 
+  protected get openConnections(): number {
+    return this.#network.links.filter(({ isConnected, isOpen }) => isConnected && isOpen).length
+  }
+
+  protected recover(): void {
+    for (const link of this.#network.links) link.stalled = false
+  }
+
   protected inspectConnections(): void {
     for (const link of this.#network.links) if (link.isConnected) this.#inspect(link)
   }

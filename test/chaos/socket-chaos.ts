@@ -108,6 +108,16 @@ export class SocketChaos extends ChaosRun {
     return true
   }
 
+  protected get openConnections(): number {
+    let open = 0
+    for (const { socket, isOpen } of this.#ports) if (isOpen && !socket.readableEnded) open++
+    return open
+  }
+
+  protected recover(): void {
+    for (const { socket } of this.#ports) socket.resume()
+  }
+
   protected inspectConnections(): void {
     for (const [index, { destroyed }] of this.#clientEnds.entries()) {
       if (!destroyed) this.problems.push(`connection ${index} is left open`)
