@@ -1,15 +1,16 @@
 /**
- * Debug output: `RUNTIME_DEBUG=core,fetch,websocket` writes the life of connections and requests to standard
- * error (docs/debug-output.md). It subscribes to the diagnostics channels; with the variable unset, to none.
+ * Debug output: `RUNTIME_DEBUG=core,fetch,websocket,connections` writes the life of connections and requests to
+ * standard error (docs/debug-output.md). It subscribes to the diagnostics channels; with the variable unset, to none.
  */
+import { Console } from 'node:console'
 import { channel } from 'node:diagnostics_channel'
 import { messageOf } from './base/error/message-of.ts'
 import { DEBUG_FLAGS } from './base/node/debug-flags.ts'
 import { oneLine } from './base/text/one-line.ts'
 
-type Flag = 'core' | 'fetch' | 'websocket'
+type Flag = 'core' | 'fetch' | 'websocket' | 'connections'
 
-const FLAGS: readonly Flag[] = ['core', 'fetch', 'websocket']
+const FLAGS: readonly Flag[] = ['core', 'fetch', 'websocket', 'connections']
 
 const ENABLED: ReadonlySet<Flag> = new Set(FLAGS.filter((flag) => DEBUG_FLAGS.has(flag)))
 
@@ -29,6 +30,22 @@ interface WebSocketMessage {
   readonly websocket: { readonly url: string }
   readonly code?: number
   readonly reason?: string
+}
+
+/** A row of `connections()`, as far as it is printed. */
+interface Row {
+  readonly id: number
+  readonly origin: string
+  readonly protocol: string | null
+  readonly requests: number
+  readonly bytesRead: number | null
+  readonly bytesWritten: number | null
+}
+
+interface DisconnectedMessage {
+  readonly connection: Row
+  readonly duration: number
+  readonly error: unknown
 }
 
 /** By the channel of the message: the line about it. */
@@ -61,6 +78,20 @@ const WEB_SOCKETS: Lines = {
   'undici:websocket:pong': () => 'pong received',
 }
 
+const ENDS: Lines = {
+  'ventuno:client:disconnected': ({ connection, duration, error }: DisconnectedMessage) => {
+    const { id, origin, protocol, requests, bytesRead, bytesWritten } = connection
+    const carried = `${requests} requests, ${bytesRead ?? '?'} bytes in, ${bytesWritten ?? '?'} out`
+    return `${id} to ${origin} over ${protocol} ended after ${Math.round(duration)} ms, ${carried} - ${messageOf(error)}`
+  },
+}
+
+/** The columns that fit into a wide terminal. */
+const COLUMNS = 'id origin state protocol age idleTime requests running bytesRead bytesWritten'.split(' ')
+
+/** The connections of the last table: a dispatcher closes those that it is made of, whose tables would repeat it. */
+let shown: ReadonlySet<number> = new Set()
+
 /**
  * Starts the output if the variable asks for it. Called with every client. Only the first call in the process
  * has an effect, even if the library was loaded more than once: copies recognise each other by the
@@ -74,8 +105,19 @@ export function startDebugOutput(): void {
 
   if (ENABLED.has('fetch')) log('FETCH', { ...CONNECTIONS, ...TRAFFIC })
   else if (ENABLED.has('core')) log('CORE', { ...CONNECTIONS, ...TRAFFIC })
-  else log('WEBSOCKET', CONNECTIONS)
+  else if (ENABLED.has('websocket')) log('WEBSOCKET', CONNECTIONS)
+  if (ENABLED.has('connections')) log('CONNECTIONS', ENDS)
   if (ENABLED.has('websocket')) log('WEBSOCKET', WEB_SOCKETS)
+}
+
+/** A dispatcher is being closed or destroyed: prints what `rows` has then, if the variable asks for it. */
+export function showConnections(of: object, rows: () => readonly Row[]): void {
+  if (!ENABLED.has('connections')) return
+  const all = rows()
+  if (all.every(({ id }) => shown.has(id))) return
+  shown = new Set(all.map(({ id }) => id))
+  write('CONNECTIONS', `${all.length} of ${of.constructor.name}, which is being closed:`)
+  new Console(process.stderr).table(all, COLUMNS)
 }
 
 function log(label: string, lines: Lines): void {

@@ -1,7 +1,7 @@
 /** The types of the messages on the diagnostics channels, for the tools that subscribe to them. */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { ConnectionSnapshot } from './dispatcher/connection-snapshot.ts'
+import type { ConnectionEnd } from './dispatcher/connection-snapshot.ts'
 import type { Connector as AnyConnector } from './net/connector.ts'
 import type { HttpMethod } from './request/dispatch-options.ts'
 
@@ -115,16 +115,7 @@ export declare namespace DiagnosticsChannel {
     socket: Socket
   }
   /** Of `ventuno:client:disconnected`: a connection that was open has ended, or its socket was handed over. */
-  interface ClientDisconnectedMessage {
-    /** As it was then. */
-    connection: ConnectionSnapshot
-    /** Milliseconds for which it was open. */
-    duration: number
-    /** Why it has ended. */
-    error: Error
-    /** Whose connection it was: the last of the `targets` of its events. */
-    client: object
-  }
+  interface ClientDisconnectedMessage extends ConnectionEnd {}
   /** Of `undici:proxy:connected`. */
   interface ProxyConnectedMessage {
     /** The tunnel. */

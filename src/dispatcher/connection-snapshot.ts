@@ -69,6 +69,18 @@ export interface ConnectionSnapshot {
   lastEndAt: string | null
 }
 
+/** The end of a connection, as it is published. */
+export interface ConnectionEnd {
+  /** As it was then. */
+  connection: ConnectionSnapshot
+  /** Milliseconds for which it was open. */
+  duration: number
+  /** Why it has ended. */
+  error: Error
+  /** Whose connection it was: the last of the `targets` of its events. */
+  client: object
+}
+
 /** The connections of any dispatcher; none if it has no such method, or one that does not work. */
 export function connectionsOf(dispatcher: object): ConnectionSnapshot[] {
   try {

@@ -4,7 +4,7 @@
  */
 import { atCaller } from '../base/error/public-call.ts'
 import { withoutPollution } from '../base/object/own-options.ts'
-import { startDebugOutput } from '../debug.ts'
+import { showConnections, startDebugOutput } from '../debug.ts'
 import { ClientClosedError, ClientDestroyedError, InvalidArgumentError } from '../errors.ts'
 import { dispatchOn } from '../handler/either-handler.ts'
 import { checkedHandler } from '../handler/legacy-handler.ts'
@@ -12,7 +12,7 @@ import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { HELD, type HeldRequests, type Refusable } from '../request/dispatching.ts'
 import { callersReason, type EndReason, endReason } from '../request/end-reason.ts'
-import type { ConnectionSnapshot } from './connection-snapshot.ts'
+import { type ConnectionSnapshot, connectionsOf } from './connection-snapshot.ts'
 import { type CloseCallback, Dispatcher } from './dispatcher.ts'
 import { type EventSourceOptions, readEventSourceOptions } from './event-source-options.ts'
 import { readWebSocketOptions, type WebSocketOptions } from './websocket-options.ts'
@@ -195,6 +195,7 @@ export abstract class LifecycleDispatcher extends Dispatcher {
       queueMicrotask(() => callback(new ClientDestroyedError(), null))
       return
     }
+    this.#showConnections()
     this.#closed = true
     this.#life = { at: 'closing', waiting: [callback] }
     // A microtask later: until the caller's turn is over, the dispatcher is closed and not yet destroyed.
@@ -209,11 +210,16 @@ export abstract class LifecycleDispatcher extends Dispatcher {
     if (callback === undefined) return promised((done) => this.destroy(error, done))
     requireFunction(callback)
     const refusal = error || new ClientDestroyedError()
+    this.#showConnections()
     this.#refuseHeld(refusal)
     this.#destroy(error, callback)
     // An interceptor may have answered the end of a request by holding it.
     this.#refuseHeld(refusal)
     if (this.#held !== null) this.#held.isOver = true
+  }
+
+  #showConnections(): void {
+    showConnections(this, () => connectionsOf(this))
   }
 
   /** No connection has them, so nothing else would end them before their interceptors are ready. */

@@ -8,6 +8,7 @@
 import type { Duplex } from 'node:stream'
 import type { Connection, ConnectionOwner } from '../../connection/connection.ts'
 import { informational } from '../../connection/ends.ts'
+import { channels } from '../../diagnostics.ts'
 import { ClientDestroyedError } from '../../errors.ts'
 import type { SlabInlet } from '../../net/slab-inlet.ts'
 import type { ConnectTimes } from '../../request/connection-facts.ts'
@@ -240,16 +241,17 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     const { state } = connection
     if (state.at === 'open') return
     if (this.#state.at === 'open' && this.#state.connection === connection) this.#state = IDLE
-    if (state.at !== 'draining') this.#connections.onOver(connection, state.reason, this.#owner.client)
-    if (state.at !== 'ended') {
-      this.#onDraining(connection, state.reason)
-      return
+    const isOver = state.at === 'lingering' || state.at === 'ended'
+    const ended = isOver ? this.#connections.onOver(connection, state.reason, this.#owner.client) : null
+    if (state.at !== 'ended') this.#onDraining(connection, state.reason)
+    else {
+      if (!this.#draining.delete(connection)) {
+        if (state.wasIdle && this.#ended === null) this.#onLostIdle(state.reason)
+        this.#onDisconnected(state.reason)
+      }
+      this.#checkClosed()
     }
-    if (!this.#draining.delete(connection)) {
-      if (state.wasIdle && this.#ended === null) this.#onLostIdle(state.reason)
-      this.#onDisconnected(state.reason)
-    }
-    this.#checkClosed()
+    if (ended !== null) channels.disconnected.publish(ended)
   }
 
   /** It finishes what runs on it; whatever else there is goes to another connection. */

@@ -9,7 +9,7 @@ import { channels } from '../../diagnostics.ts'
 import type { SocketInfo } from '../../errors.ts'
 import type { ConnectTimes } from '../../request/connection-facts.ts'
 import type { EndReason } from '../../request/end-reason.ts'
-import type { ConnectionSnapshot, ConnectionSnapshotState } from '../connection-snapshot.ts'
+import type { ConnectionEnd, ConnectionSnapshot, ConnectionSnapshotState } from '../connection-snapshot.ts'
 import type { LastEnd } from './last-end.ts'
 import type { OriginContext } from './origin-context.ts'
 
@@ -82,21 +82,16 @@ export class OpenConnections {
     return connection
   }
 
-  /** It is lingering, or has ended. */
-  onOver(connection: Connection, { error }: EndReason, client: object): void {
+  /** It is lingering, or has ended. Returns what is to be published about that; null if nobody wants to know. */
+  onOver(connection: Connection, { error }: EndReason, client: object): ConnectionEnd | null {
     const open = this.#all.find((one) => one.connection === connection)
-    if (open === undefined) return
-    if (!open.isReported && channels.disconnected.hasSubscribers) {
-      const duration = now() - open.openedAt
-      channels.disconnected.publish({
-        connection: rowOf(open, connection, this.#context),
-        duration,
-        error,
-        client,
-      })
-    }
+    if (open === undefined) return null
+    const isWanted = !open.isReported && channels.disconnected.hasSubscribers
     open.isReported = true
     if (connection.state.at === 'ended' && !open.hasSocket) this.#remove(open)
+    if (!isWanted) return null
+    const duration = now() - open.openedAt
+    return { connection: rowOf(open, connection, this.#context), duration, error, client }
   }
 
   /** `attempt`: the one that runs. */
