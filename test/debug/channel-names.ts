@@ -17,6 +17,7 @@ export const TRAFFIC_CHANNELS: readonly string[] = [
 export const CHANNELS: readonly string[] = [
   ...TRAFFIC_CHANNELS,
   'undici:proxy:connected',
+  'ventuno:client:disconnected',
   'undici:websocket:open',
   'undici:websocket:close',
   'undici:websocket:socket_error',

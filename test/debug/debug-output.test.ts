@@ -123,6 +123,28 @@ describe('debug output', { concurrency: 2 }, () => {
     })
   }
 
+  it('writes the end of each connection, and a table of those there are at the close of a dispatcher', async () => {
+    const { lines } = await runScript('./listed-connections.ts', 'connections', [])
+    const [lost, title, , columns, , ...rest] = lines
+    const END =
+      /^CONNECTIONS PID: \d+ to http:\/\/localhost:<server> over h1 ended after \d+ ms, 1 requests, \d+ bytes in, \d+ out - /
+    assert.match(lost!, END)
+    assert.match(lost!, / - other side closed$/)
+    assert.equal(title, 'CONNECTIONS PID: 2 of Agent, which is being closed:')
+    const names = columns!.split('│').map((name) => name.trim())
+    assert.deepEqual(
+      names.slice(2, -1).join(' '),
+      'id origin state protocol age idleTime requests running bytesRead bytesWritten',
+    )
+    const rows = rest.slice(0, 2)
+    for (const row of rows) assert.match(row, /│ 'http:\/\/localhost:<server>' +│ 'idle' +│ 'h1' +│/)
+    // The pool of the agent is closed, too: its table would be the same.
+    const ends = rest.slice(3)
+    assert.equal(ends.length, 2)
+    for (const end of ends) assert.match(end, END)
+    assert.doesNotMatch(lines.join('\n'), /secret/)
+  })
+
   it('writes every line once when the package is loaded twice', async () => {
     const { lines, report } = await runScript('./two-copies.ts', 'core', [])
     assert.deepEqual(report.answers, ['first', 'second'])
@@ -143,6 +165,6 @@ describe('debug output', { concurrency: 2 }, () => {
       'h2c ECONNREFUSED',
     ])
     // The runtime reports the errors to the process, where their owner expects them.
-    assert.deepEqual(report.caught.sort(), [...TRAFFIC_CHANNELS].sort())
+    assert.deepEqual(report.caught.sort(), [...TRAFFIC_CHANNELS, 'ventuno:client:disconnected'].sort())
   })
 })

@@ -161,6 +161,26 @@ overEachWay('connections()', (way) => {
     assert.equal(ended.length, 1)
   })
 
+  test('may be looked at, and its client destroyed, when one has ended', async (t) => {
+    const origin = await startOrigin(t, way, (request, reply) => {
+      if (request.url === '/last') reply.socket?.destroy()
+      else reply.end('ok')
+    })
+    const dispatcher = origin.dispatcher()
+    const listed: number[] = []
+    const onEnd = (): void => {
+      listed.push(dispatcher.connections().filter(({ state }) => state !== 'closing').length)
+      void dispatcher.destroy()
+    }
+    channel('ventuno:client:disconnected').subscribe(onEnd)
+    t.after(() => channel('ventuno:client:disconnected').unsubscribe(onEnd))
+    await assert.rejects(dispatcher.request({ path: '/last', method: 'GET' }))
+    await eventually(() => listed.length === 1)
+    await dispatcher.destroy()
+    assert.deepEqual(listed, [0])
+    assert.deepEqual(dispatcher.connections(), [])
+  })
+
   test('tells of each end to whom asked, with its client', async (t) => {
     const ended = endings(t)
     const origin = await startOrigin(t, way, (_request, reply) => void reply.end('ok'))
