@@ -267,6 +267,17 @@ describe(
 export class MaxOriginsReachedError extends Coded<'MaxOriginsReachedError', 'UND_ERR_MAX_ORIGINS_REACHED'> {}
 describe({ MaxOriginsReachedError }, 'UND_ERR_MAX_ORIGINS_REACHED', 'Maximum allowed origins reached')
 
+/** An Agent holds `maxConnections` connections already, and none has become free in time. */
+export class MaxConnectionsReachedError extends Coded<
+  'MaxConnectionsReachedError',
+  'UND_ERR_MAX_CONNECTIONS_REACHED'
+> {}
+describe(
+  { MaxConnectionsReachedError },
+  'UND_ERR_MAX_CONNECTIONS_REACHED',
+  'Maximum allowed connections reached',
+)
+
 /** A WebSocket message inflates beyond its limit. */
 export class MessageSizeExceededError extends Coded<
   'MessageSizeExceededError',

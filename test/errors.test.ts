@@ -74,6 +74,12 @@ const ROWS = [
     'UND_ERR_MAX_ORIGINS_REACHED',
     'Maximum allowed origins reached',
   ],
+  [
+    'MaxConnectionsReachedError',
+    'MaxConnectionsReachedError',
+    'UND_ERR_MAX_CONNECTIONS_REACHED',
+    'Maximum allowed connections reached',
+  ],
   ['MaxRedirectsError', 'MaxRedirectsError', 'UND_ERR_REDIRECT_MAX', 'max redirects'],
   ['CircuitOpenError', 'CircuitOpenError', 'UND_ERR_CIRCUIT_OPEN', 'Circuit is open'],
   ['BlockedAddressError', 'BlockedAddressError', 'UND_ERR_BLOCKED_ADDRESS', 'Blocked address'],

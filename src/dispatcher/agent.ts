@@ -23,6 +23,14 @@ import { type ConnectionSnapshot, connectionsOfAll } from './connection-snapshot
 import type { Dispatcher } from './dispatcher.ts'
 import { closeAll, destroyAll, retireAll } from './end-all.ts'
 import { LifecycleDispatcher, takesNoMore, whenIdle } from './lifecycle.ts'
+import type { ConnectionLimit } from './places/connection-limit.ts'
+import {
+  type ConnectionLimitOptions,
+  limited,
+  limitOf,
+  readConnectionLimit,
+  withoutLimits,
+} from './places/limit-options.ts'
 import { FACTORY, type PoolOptions, readPoolOptions } from './pool/options.ts'
 import { Pool } from './pool/pool.ts'
 import { reemit } from './reemit.ts'
@@ -48,7 +56,7 @@ export type AgentMock = (options: AgentDispatchOptions, handler: DispatchHandler
 export let mockAgentRequests: (agent: object, mock: AgentMock) => void
 
 /** Options of `Agent`. */
-export interface AgentOptions extends Omit<PoolOptions, 'factory'> {
+export interface AgentOptions extends Omit<PoolOptions, 'factory'>, ConnectionLimitOptions {
   /** Makes the dispatcher for an origin. Default: a `Pool`, or a `Client` when `connections` is 1. */
   factory?: AgentFactory | null | undefined
   /** Most origins at a time; one more fails. Default: Infinity. */
@@ -106,7 +114,11 @@ export class Agent extends LifecycleDispatcher {
   constructor(options: AgentOptions = {}) {
     if (options === null) throw new TypeError('options must not be null')
     const { factory, maxOrigins } = inCall(Agent, () => readOptions(OPTIONS, Object(options)))
-    const { factory: _, maxOrigins: __, ...poolOptions } = ownOptions<AgentOptions>(Object(options))
+    const own = ownOptions<AgentOptions>(Object(options))
+    const { factory: _, maxOrigins: __, ...others } = own
+    const poolOptions = withoutLimits(others)
+    const limit =
+      limitOf(options) ?? inCall(Agent, () => readConnectionLimit(own, factory === null ? null : 'factory'))
     const { webSocket, eventSource } = ownMembers(poolOptions)
     super(webSocket, eventSource)
     this.#anyOrigin = factory !== null
@@ -116,7 +128,7 @@ export class Agent extends LifecycleDispatcher {
           withoutRejection(
             factory(origin, kind === 'any' ? { ...poolOptions } : { ...poolOptions, allowH2: false }),
           )
-      : inCall(Agent, () => defaultFactory(poolOptions))
+      : inCall(Agent, () => defaultFactory(poolOptions, limit))
   }
 
   /**
@@ -240,7 +252,10 @@ defineKind(Agent, 'ventuno.Agent')
  * All dispatchers share a connector, and with it the TLS sessions: those of an origin outlive its dispatcher.
  * Each protocol offer has its own, because a session belongs to one.
  */
-function defaultFactory(options: PoolOptions): (origin: string | URL, kind: Kind) => Dispatcher {
+function defaultFactory(
+  options: PoolOptions,
+  limit: ConnectionLimit | null,
+): (origin: string | URL, kind: Kind) => Dispatcher {
   const { connections, clientOptions } = readPoolOptions(options)
   const settings = readClientOptions(clientOptions)
   const connectors: Record<Kind, ConnectFunction | null> = { any: shareConnector(settings), http1: null }
@@ -249,8 +264,8 @@ function defaultFactory(options: PoolOptions): (origin: string | URL, kind: Kind
     const connect = connectors[kind] ?? shareConnector(readClientOptions({ ...clientOptions, ...offer }))
     connectors[kind] = connect
     return connections === 1
-      ? new Client(origin, { ...clientOptions, ...offer, connect })
-      : new Pool(origin, { ...options, ...offer, connect })
+      ? new Client(origin, limited({ ...clientOptions, ...offer, connect }, limit))
+      : new Pool(origin, limited({ ...options, ...offer, connect }, limit))
   }
 }
 

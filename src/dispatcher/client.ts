@@ -14,6 +14,7 @@ import type { ConnectionSnapshot } from './connection-snapshot.ts'
 import type { EventSourceOptions } from './event-source-options.ts'
 import type { Http2Options } from './http2-options.ts'
 import { LifecycleDispatcher, reportIdle } from './lifecycle.ts'
+import { limitOf } from './places/limit-options.ts'
 import { ClientEvents } from './session/client-events.ts'
 import { ClientSession } from './session/client-session.ts'
 import { OriginContext } from './session/origin-context.ts'
@@ -133,7 +134,8 @@ export function clientIn(context: OriginContext): Client {
 
 function readContext(url: string | URL | object, options: ClientOptions): OriginContext {
   const settings = readClientOptions(options)
-  return new OriginContext(checkedOrigin(url), settings, Object.assign(Object.create(null), options))
+  const limits = Object.assign(Object.create(null), options)
+  return new OriginContext(checkedOrigin(url), settings, limits, limitOf(options))
 }
 
 /** The types under the names that programs written for undici use. */

@@ -9,6 +9,7 @@ import { ownMembers } from '../base/object/own-options.ts'
 import { type DetailedConnector, ownConnector } from '../dispatcher/client-connector.ts'
 import type { ConnectFunction } from '../dispatcher/client-options.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
+import { limited } from '../dispatcher/places/limit-options.ts'
 import type { PoolOptions } from '../dispatcher/pool/options.ts'
 import { Pool } from '../dispatcher/pool/pool.ts'
 import { buildClientConnector } from '../net/connector.ts'
@@ -63,10 +64,11 @@ export class ProxyHop {
   /** Takes requests with the whole URL, to any origin. Only HTTP/1.1 has that form (RFC 9112 §3.2.2). */
   get forwarding(): Dispatcher {
     if (this.#forwarding === null) {
-      const { agentOptions, keepsAlive } = this.settings
+      const { agentOptions, keepsAlive, limit } = this.settings
       const { factory: _factory, maxOrigins: _maxOrigins, ...options } = agentOptions
       const pipelining = keepsAlive ? ownMembers(options).pipelining : 0
-      this.#forwarding = this.#make({ ...options, pipelining, allowH2: false, connect: this.#connectHttp1 })
+      const own = { ...options, pipelining, allowH2: false, connect: this.#connectHttp1 }
+      this.#forwarding = this.#make(limited(own, limit))
       this.#onMade(this.#forwarding)
     }
     return this.#forwarding

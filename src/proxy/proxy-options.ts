@@ -2,6 +2,8 @@
 import { ownMembers } from '../base/object/own-options.ts'
 import type { ConnectFunction } from '../dispatcher/client-options.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
+import type { ConnectionLimit } from '../dispatcher/places/connection-limit.ts'
+import { readConnectionLimit, withoutLimits } from '../dispatcher/places/limit-options.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { type TargetCheckSettings, targetCheck } from '../net/target-check.ts'
 import { finiteFrom, isFunction, option, readOptions } from '../options.ts'
@@ -59,6 +61,8 @@ export interface ProxySettings
   readonly clientFactory: ProxyClientFactory | null
   /** For targets that the proxy connects to; null if nothing guards them. */
   readonly targetCheck: TargetCheckSettings | null
+  /** Over all routes, if there is one: tunnels, and connections for forwarded requests. */
+  readonly limit: ConnectionLimit | null
   readonly tunnelsAll: boolean
   readonly keepsAlive: boolean
 }
@@ -91,8 +95,9 @@ export function readProxySettings(own: ProxyAgentOptions): ProxySettings {
     clientFactory,
     targetCheck: targetCheck(sides.requestTls),
     requestServername: requestTls ? (ownMembers(requestTls).servername ?? null) : undefined,
+    limit: readConnectionLimit(own, own.factory ? 'factory' : clientFactory ? 'clientFactory' : null),
     tunnelsAll: own.proxyTunnel === true,
     keepsAlive: own.proxyKeepAlive !== false,
-    agentOptions: without(own, OF_PROXIES),
+    agentOptions: withoutLimits(without(own, OF_PROXIES)),
   }
 }

@@ -9,6 +9,7 @@ import { type ConnectionSnapshot, connectionsOf } from '../dispatcher/connection
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { closeAll, destroyAll, retireAll } from '../dispatcher/end-all.ts'
 import { takesNoMore } from '../dispatcher/lifecycle.ts'
+import { limited } from '../dispatcher/places/limit-options.ts'
 import { type PoolStats, statsOf } from '../dispatcher/stats.ts'
 import { portOf } from '../guard/place.ts'
 import type { ConnectorOptions } from '../net/connector.ts'
@@ -43,7 +44,7 @@ export class ProxyRoute {
     this.#socksHops = all.filter((hop) => hop instanceof Socks5Hop)
     const tunnelHops = all.map((hop) => (hop instanceof ProxyHop ? httpHop(hop) : hop))
     const connect = all.length === 0 ? settings.requestTls : tunnelConnector(tunnelHops, settings)
-    this.#agent = new Agent({ ...settings.agentOptions, connect })
+    this.#agent = new Agent(limited({ ...settings.agentOptions, connect }, settings.limit))
     const hops = all.filter((hop) => hop instanceof ProxyHop)
     this.#forwarding = { hops, held: new PendingSet(), check: settings.targetCheck }
     // A SOCKS proxy forwards nothing.

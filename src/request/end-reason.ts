@@ -43,6 +43,8 @@ export type EndKind =
   | 'broken'
   /** No connection came about. */
   | 'unreachable'
+  /** There are as many connections as there may be. */
+  | 'no-place'
   /** The connector asks for another attempt. */
   | 'try-again'
   /**
@@ -99,6 +101,7 @@ export const END_RULES: Readonly<Record<EndKind, EndRule>> = {
   foreign: { ...FAILURE, failsWaiting: true },
   broken: FAILURE,
   unreachable: { ...FAILURE, phase: 'connecting' },
+  'no-place': { ...FAILURE, phase: 'connecting' },
   'try-again': { ...FAILURE, phase: 'connecting' },
   'wrong-name': { ...FAILURE, phase: 'connecting' },
 }

@@ -25,6 +25,7 @@ const CERTIFICATE =
 /** Why a connector delivered no socket. With these two codes it asks for another attempt. */
 export function connectEnd(error: Error): EndKind {
   const { code, proxy } = fieldsOf(error)
+  if (code === 'UND_ERR_MAX_CONNECTIONS_REACHED') return 'no-place'
   // A tunnel that failed once fails its requests: a proxy that refuses would be asked again and again.
   if (proxy !== undefined) return 'unreachable'
   if (code === 'UND_ERR_SOCKET' || code === 'UND_ERR_INFO') return 'try-again'

@@ -33,8 +33,18 @@ export class Growth {
   /** Whether a pool of this many members may have one more. */
   allows(members: number): boolean {
     if (this.#policy === null || members >= this.#policy.limit) return false
-    if (this.#isDoubtful || this.#pause.armed) return false
+    if (this.#isDoubtful || this.#pause.armed || this.awaitsPlace) return false
     return this.#protocol === 'h1' || (this.#opening.size === 0 && this.#isNewestFull())
+  }
+
+  /** A member waits for its turn to open a connection: more of them would only wait behind it. */
+  get awaitsPlace(): boolean {
+    return this.#policy?.places?.isWaiting === true
+  }
+
+  /** The members that have a connection on the way. */
+  get opening(): readonly Member[] {
+    return [...this.#opening]
   }
 
   /**

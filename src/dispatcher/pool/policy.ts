@@ -7,6 +7,7 @@ import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import type { EndReason } from '../../request/end-reason.ts'
 import type { RequestHost } from '../../request/request.ts'
 import type { Dispatcher } from '../dispatcher.ts'
+import type { OriginPlaces } from '../places/origin-places.ts'
 import type { Waiting } from '../session/request-queue.ts'
 import type { Member } from './member.ts'
 
@@ -45,6 +46,8 @@ export interface GrowthPolicy {
   readonly timeToLive: number | null
   /** What the members' connections speak, as far as that is known. */
   readonly protocol: Protocol
+  /** The places of the members' connections, if they are limited over all origins. */
+  readonly places: OriginPlaces | null
   /** The connector is the caller's, whose errors are passed on untouched. */
   readonly isForeign: boolean
   /** The members are our own clients, which report to the pool; of any others there are only the events. */

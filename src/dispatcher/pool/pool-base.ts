@@ -18,6 +18,7 @@ import { type ClientSettings, readClientOptions } from '../client-options.ts'
 import type { ConnectionSnapshot } from '../connection-snapshot.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 import { LifecycleDispatcher, reportIdle } from '../lifecycle.ts'
+import { limitOf } from '../places/limit-options.ts'
 import { OriginContext } from '../session/origin-context.ts'
 import type { PoolStats } from '../stats.ts'
 import { type PoolOptions, readPoolOptions } from './options.ts'
@@ -54,9 +55,11 @@ export abstract class PoolBase extends LifecycleDispatcher {
     let policy: PoolPolicy
     if (factory === null) {
       // A call is checked once, when it comes, and the request goes to one of the clients.
-      const context = inCall(called, () => new OriginContext(origin, settings, clientOptions))
+      const limit = limitOf(options)
+      const context = inCall(called, () => new OriginContext(origin, settings, clientOptions, limit))
+      const { places } = context
       policy = {
-        growth: { ...growth, create: () => clientIn(context) },
+        growth: { ...growth, places, create: () => clientIn(context) },
         make: (call, handler, host) => new Request(call, handler, context.requestContext, host),
         give: ({ session }, work) => session!.adopt(work as Request),
         rank,
@@ -65,7 +68,7 @@ export abstract class PoolBase extends LifecycleDispatcher {
       const connect = inCall(called, () => shareConnector(settings))
       const memberOptions = { ...clientOptions, connect }
       const create = (): Dispatcher => withoutRejection(factory(origin.url, memberOptions))
-      policy = { ...QUEUED_DISPATCHES, growth: { ...growth, create }, rank }
+      policy = { ...QUEUED_DISPATCHES, growth: { ...growth, places: null, create }, rank }
     }
     this.#scheduler = new PoolScheduler(this, origin.url, policy, () => reportIdle(this))
   }

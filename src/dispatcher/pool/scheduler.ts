@@ -267,7 +267,7 @@ export class PoolScheduler extends RunLoop implements WorkHost, MemberHost {
   #pick(): Member | null {
     if (this.#policy.choose !== undefined) return this.#policy.choose()
     for (let member = this.#free.peek(); member !== null; member = this.#free.peek()) {
-      if (!this.#isExpired(member)) return member
+      if (!this.#isExpired(member) && !this.#isOutOfTurn(member)) return member
       this.retire(member)
     }
     if (!this.#growth.allows(this.#members.size)) return null
@@ -275,6 +275,11 @@ export class PoolScheduler extends RunLoop implements WorkHost, MemberHost {
     const member = this.add(growth!.create(), growth!.ownsMembers)
     this.#growth.onAdded(member)
     return member
+  }
+
+  /** It would wait for a place to open a connection, as another member does already. */
+  #isOutOfTurn({ session }: Member): boolean {
+    return this.#growth.awaitsPlace && session !== null && !session.connected && !session.isOpening
   }
 
   #isExpired(member: Member): boolean {
@@ -379,6 +384,18 @@ export class PoolScheduler extends RunLoop implements WorkHost, MemberHost {
     if (member.state === 'retired') return
     this.#growth.count(member)
     this.#place(member, 'drained')
+    if (this.#growth.awaitsPlace && this.#queue.size === 0 && member.session?.connected) this.#recall()
     this.run()
+  }
+
+  /** A connection is free: what waits for another one need not. */
+  #recall(): void {
+    for (const { session } of this.#growth.opening) {
+      const requests = session?.recall() ?? []
+      for (const request of requests) request.moveTo(this)
+      this.#queue.putBack(requests)
+      this.run()
+      if (this.#queue.size > 0) return
+    }
   }
 }

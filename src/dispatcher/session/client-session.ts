@@ -19,6 +19,7 @@ import { connectEnd } from '../../request/foreign-error.ts'
 import { Request, type RequestHost } from '../../request/request.ts'
 import type { ConnectionSnapshot } from '../connection-snapshot.ts'
 import { DrainGate } from '../drain-gate.ts'
+import type { Place } from '../places/place.ts'
 import { RunLoop } from '../run-loop.ts'
 import { Connecting, type ConnectingOwner } from './connecting.ts'
 import { lastEndOf } from './last-end.ts'
@@ -32,7 +33,12 @@ import { VerifiedName } from './verified-name.ts'
 type State =
   | { readonly at: 'idle' }
   | { readonly at: 'connecting'; readonly attempt: Connecting }
-  | { readonly at: 'open'; readonly connection: Connection; readonly name: VerifiedName }
+  | {
+      readonly at: 'open'
+      readonly connection: Connection
+      readonly name: VerifiedName
+      readonly place: Place | null
+    }
 
 /**
  * A connector may report an error that means "try again" (`UND_ERR_SOCKET`, `UND_ERR_INFO`), and a server may
@@ -138,7 +144,9 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
 
   /** With the one that is being opened. */
   get connections(): ConnectionSnapshot[] {
-    return this.#connections.snapshots(this.#state.at === 'connecting' ? this.#state.attempt : null)
+    const state = this.#state
+    const isOpening = state.at === 'connecting' && !state.attempt.awaitsPlace
+    return this.#connections.snapshots(isOpening ? state.attempt : null)
   }
 
   #isBusy(): boolean {
@@ -160,6 +168,16 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   adopt(request: Request): boolean {
     request.moveTo(this)
     return this.#enqueue(request, false)
+  }
+
+  /** Gives up what waits, and has no connection on the way, for another member of the pool. */
+  recall(): readonly Request[] {
+    const state = this.#state
+    if (state.at !== 'connecting' || !state.attempt.awaitsPlace) return []
+    const requests: Request[] = []
+    for (let next = this.#queue.shift(); next !== null; next = this.#queue.shift()) requests.push(next)
+    this.runLater()
+    return requests
   }
 
   #enqueue(request: Request, isNew: boolean): boolean {
@@ -190,7 +208,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   /** The connection finishes what runs on it; so does one that is on its way, with what waits for it. */
   retireConnection(): void {
     const state = this.#state
-    if (state.at === 'connecting') state.attempt.isRetired = true
+    if (state.at === 'connecting') state.attempt.isRetired = !state.attempt.awaitsPlace
     else if (state.at === 'open') state.connection.retire(informational('finished', 'retired'))
   }
 
@@ -219,6 +237,10 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   }
 
   onCapacity(): void {
+    const state = this.#state
+    if (state.at === 'open' && state.place?.mustYield(state.connection.running)) {
+      state.connection.retire(informational('finished', 'closed to let another origin connect'))
+    }
     this.run()
     if (this.isLimitKnown || this.#state.at !== 'open') return
     this.isLimitKnown = this.#state.connection.isLimitKnown
@@ -240,7 +262,10 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   onState(connection: Connection): void {
     const { state } = connection
     if (state.at === 'open') return
-    if (this.#state.at === 'open' && this.#state.connection === connection) this.#state = IDLE
+    if (this.#state.at === 'open' && this.#state.connection === connection) {
+      this.#state.place?.onBusy()
+      this.#state = IDLE
+    }
     const isOver = state.at === 'lingering' || state.at === 'ended'
     const ended = isOver ? this.#connections.onOver(connection, state.reason, this.#owner.client) : null
     if (state.at !== 'ended') this.#onDraining(connection, state.reason)
@@ -305,6 +330,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
         if (connection.multiplexes || connection.running === 0) connection.retire(reason)
         return
       }
+      state.place?.onBusy()
       if (!this.#offer(connection, request)) return
       this.#connectRetries = 0
     }
@@ -345,10 +371,24 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     }
     if (drain === 'now') this.#owner.onRoom()
     if (this.#queue.size > 0 || this.running > 0) return
-    if (this.#state.at === 'open') this.#state.connection.becomeIdle()
-    else if (this.#state.at === 'connecting') this.#state.attempt.onUnwanted()
-    else if (this.#connections.sockets === 0) this.#owner.onIdle()
+    this.#becomeIdle(this.#state)
     this.#reportEmpty()
+  }
+
+  #becomeIdle(state: State): void {
+    if (state.at === 'open') {
+      state.connection.becomeIdle()
+      if (state.connection.state.at === 'open') state.place?.onIdle()
+      return
+    }
+    if (state.at === 'connecting') {
+      if (!state.attempt.withdraw()) {
+        state.attempt.onUnwanted()
+        return
+      }
+      this.#state = IDLE
+    }
+    if (this.#connections.sockets === 0) this.#owner.onIdle()
   }
 
   #reportEmpty(): void {
@@ -364,14 +404,29 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   }
 
   open(attempt: Connecting, socket: Duplex, inlet: SlabInlet | null, times: ConnectTimes): Connection {
-    return this.#connections.open(attempt, socket, times, (onGone) =>
-      openConnection(socket, inlet, times, this, this.#context, onGone),
-    )
+    const { place } = attempt
+    const connection = this.#connections.open(attempt, socket, times, (onGone) => {
+      const onEnd = place === null ? onGone : () => this.#onPlacedGone(socket, place, onGone)
+      return openConnection(socket, inlet, times, this, this.#context, onEnd)
+    })
+    if (place !== null) place.connection = connection
+    return connection
+  }
+
+  /** A socket that was handed over stays in its place until it closes. */
+  #onPlacedGone(socket: Duplex, place: Place, onGone: () => void): void {
+    if (socket.destroyed) place.release()
+    else socket.once('close', () => place.release())
+    onGone()
+  }
+
+  onPlaced(): void {
+    this.#owner.onCapacityKnown()
   }
 
   onConnected(attempt: Connecting, socket: Duplex, connection: Connection): void {
     const name = new VerifiedName(this.#context, attempt.servername, socket)
-    this.#state = { at: 'open', connection, name }
+    this.#state = { at: 'open', connection, name, place: attempt.place }
     this.isLimitKnown = connection.isLimitKnown
     attempt.publishConnected(connection.multiplexes ? 'h2' : 'h1', socket)
     this.#owner.onConnected()
@@ -383,7 +438,9 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     this.#state = IDLE
     attempt.publishError(error)
     const { servername } = attempt
-    const reason = { kind: connectEnd(error), error, isCallers: this.#context.isForeign, servername }
+    const kind = connectEnd(error)
+    const isCallers = this.#context.isForeign && kind !== 'no-place'
+    const reason: EndReason = { kind, error, isCallers, servername }
     this.#context.lastEnd = lastEndOf(reason)
     // What it was begun with may not hold any more.
     if ((attempt.isRetired || reason.kind === 'try-again') && this.#connectRetries < MAX_CONNECT_RETRIES) {

@@ -1,6 +1,6 @@
 /**
- * One call of the connector, from the call to the socket or the error that it answers with. A connector may
- * be the caller's, and so may its sockets: nothing that one of them throws goes any further than this
+ * One call of the connector, from the call to the socket or the error that it answers with; before it, the
+ * wait for a place where connections are limited over all origins. A connector may be the caller's, and so may its sockets: nothing that one of them throws goes any further than this
  * attempt.
  */
 
@@ -17,6 +17,8 @@ import { ConnectDetails } from '../../net/connect-details.ts'
 import type { SlabInlet } from '../../net/slab-inlet.ts'
 import type { ConnectTimes } from '../../request/connection-facts.ts'
 import { connectTarget } from '../client-connector.ts'
+import type { Claim, Claimant } from '../places/origin-places.ts'
+import type { Place } from '../places/place.ts'
 import type { Opening } from './open-connections.ts'
 import type { OriginContext } from './origin-context.ts'
 
@@ -29,16 +31,24 @@ export interface ConnectingOwner {
   readonly isDestroyed: boolean
   /** Makes a connection on the socket. What it throws counts as a failure to connect. */
   open(attempt: Connecting, socket: Duplex, inlet: SlabInlet | null, times: ConnectTimes): Connection
+  /** It had to wait for a place, and has got one. */
+  onPlaced(): void
   onConnected(attempt: Connecting, socket: Duplex, connection: Connection): void
   onConnectError(attempt: Connecting, error: Error): void
 }
 
+/** `begun`: the connector was called, or nothing came of the wait. */
+type State =
+  | { readonly at: 'waiting'; readonly claim: Claim | null }
+  | { readonly at: 'begun'; readonly place: Place | null }
+
 /** Of the attempt before, in the whole process. */
 let lastId = 0
 
-export class Connecting implements Opening {
+export class Connecting implements Opening, Claimant {
   readonly id: number = ++lastId
-  readonly startedAt: number = now()
+  /** When the connector was called. */
+  startedAt = 0
   /** As the request asked for it. */
   readonly servername: string | null
   /** Its connection is to serve only what waits for it. */
@@ -54,6 +64,7 @@ export class Connecting implements Opening {
   #reachedAt: number | null = null
   readonly #details = new ConnectDetails()
   #isAnswered = false
+  #state: State = { at: 'waiting', claim: null }
 
   constructor(context: OriginContext, servername: string | null, owner: ConnectingOwner) {
     this.servername = servername
@@ -67,9 +78,53 @@ export class Connecting implements Opening {
   }
 
   start(): void {
+    const { places } = this.#context
+    if (places === null) {
+      this.#begin(null)
+      return
+    }
+    const claim = places.ask(this)
+    if (claim !== null) this.#state = { at: 'waiting', claim }
+  }
+
+  /** The connector was not called yet. */
+  get awaitsPlace(): boolean {
+    return this.#state.at === 'waiting'
+  }
+
+  /** Where its connection counts; null if there is no limit, or no place yet. */
+  get place(): Place | null {
+    return this.#state.at === 'begun' ? this.#state.place : null
+  }
+
+  onPlace(place: Place): void {
+    const hasWaited = this.#state.at === 'waiting' && this.#state.claim !== null
+    this.#begin(place)
+    if (hasWaited && !this.#owner.isDestroyed) this.#owner.onPlaced()
+  }
+
+  onNoPlace(error: Error): void {
+    this.#isAnswered = true
+    this.#state = { at: 'begun', place: null }
+    this.#owner.onConnectError(this, error)
+  }
+
+  /** No request waits for it any more. Returns whether that ends it. */
+  withdraw(): boolean {
+    const state = this.#state
+    if (state.at !== 'waiting' || state.claim === null) return false
+    this.#context.places!.withdraw(state.claim)
+    this.#state = { at: 'begun', place: null }
+    return true
+  }
+
+  #begin(place: Place | null): void {
+    this.#state = { at: 'begun', place }
+    this.startedAt = now()
     const { connector } = this.#context
     if (channels.beforeConnect.hasSubscribers) {
       channels.beforeConnect.publish(this.#message())
+      // It was abandoned.
       if (this.#owner.isDestroyed) return
     }
     try {
@@ -91,6 +146,7 @@ export class Connecting implements Opening {
 
   /** The connection is not wanted any more. */
   abandon(): void {
+    if (this.withdraw()) return
     try {
       this.#details.pending?.abandon(new ClientDestroyedError())
     } catch {
@@ -98,6 +154,12 @@ export class Connecting implements Opening {
     }
     // A tunnel has a socket only when the proxy has opened it.
     if (this.#pending !== null) discard(this.#pending)
+    this.#release()
+  }
+
+  /** There is no socket. */
+  #release(): void {
+    this.place?.release()
   }
 
   /** No request waits for the connection any more. */
@@ -128,6 +190,7 @@ export class Connecting implements Opening {
     }
     if (error || !isSocketLike(socket)) {
       const reason = error ? asError(error, FAILED) : new SocketError('the connector delivered no socket')
+      this.#release()
       this.#owner.onConnectError(this, reason)
       return
     }
@@ -135,6 +198,7 @@ export class Connecting implements Opening {
     try {
       const problem = problemWith(socket)
       if (problem !== null) {
+        this.#release()
         this.#owner.onConnectError(this, problem)
         return
       }
@@ -143,6 +207,7 @@ export class Connecting implements Opening {
     } catch (thrown) {
       // It looks like a socket, and does not behave like one.
       discard(socket)
+      this.#release()
       this.#owner.onConnectError(this, thrown as Error)
       return
     }

@@ -19,6 +19,8 @@ import {
 } from '../client-connector.ts'
 import type { ClientOptions, ClientSettings } from '../client-options.ts'
 import type { EventSourceOptions } from '../event-source-options.ts'
+import type { ConnectionLimit } from '../places/connection-limit.ts'
+import { OriginPlaces } from '../places/origin-places.ts'
 import type { WebSocketOptions } from '../websocket-options.ts'
 import type { LastEnd } from './last-end.ts'
 
@@ -37,12 +39,19 @@ export class OriginContext {
   /** The connector is the caller's, whose errors are passed on untouched. */
   readonly isForeign: boolean
   readonly headParsers: HeadParsers
+  /** Null if their connections are not counted together with those to other origins. */
+  readonly places: OriginPlaces | null
   /** What is known of the streams that the origin takes. */
   readonly streams: OriginStreams = new OriginStreams()
   /** How the latest of the connections that are gone has ended, or could not be opened. */
   lastEnd: LastEnd | null = null
 
-  constructor(origin: Origin, settings: ClientSettings, limits: StreamLimits) {
+  constructor(
+    origin: Origin,
+    settings: ClientSettings,
+    limits: StreamLimits,
+    connections: ConnectionLimit | null,
+  ) {
     this.origin = origin
     this.settings = { ...settings, authority: origin.host }
     const { webSocket, eventSource } = ownMembers(limits)
@@ -58,6 +67,7 @@ export class OriginContext {
     this.isForeign = isForeignConnector(settings)
     this.serverName = this.isForeign ? null : presentedName(settings) || serverNameOf(origin.host)
     this.headParsers = new HeadParsers(this.settings)
+    this.places = connections === null ? null : new OriginPlaces(connections)
   }
 
   /** The protocol that is spoken whatever is negotiated; undefined where that decides. */

@@ -19,7 +19,10 @@ export interface SessionOwner {
   onConnectFailed(reason: EndReason, isRetried: boolean): void
   /** After `false` it takes requests again. */
   onRoom(): void
-  /** It turned out how many requests the connection carries at a time. */
+  /**
+   * It turned out how many requests the connection carries at a time, or there is a place for the connection
+   * that it waits for: a pool may open another.
+   */
   onCapacityKnown(): void
   /** It has neither a connection nor anything to do. */
   onIdle(): void
