@@ -9,6 +9,7 @@ import { ownMembers } from '../base/object/own-options.ts'
 import { type DetailedConnector, ownConnector } from '../dispatcher/client-connector.ts'
 import type { ConnectFunction } from '../dispatcher/client-options.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
+import { ConnectionLimit, type ConnectionLimitSettings } from '../dispatcher/places/connection-limit.ts'
 import { limited } from '../dispatcher/places/limit-options.ts'
 import type { PoolOptions } from '../dispatcher/pool/options.ts'
 import { Pool } from '../dispatcher/pool/pool.ts'
@@ -17,6 +18,12 @@ import type { HttpProxyAddress } from './proxy-address.ts'
 import { dialError } from './proxy-error.ts'
 import { ProxyFields } from './proxy-fields.ts'
 import type { ProxySettings } from './proxy-options.ts'
+
+const NO_IDLE_ONES: ConnectionLimitSettings = {
+  maxConnections: Number.POSITIVE_INFINITY,
+  maxIdleConnections: 0,
+  maxConnectionsWait: Number.POSITIVE_INFINITY,
+}
 
 export class ProxyHop {
   readonly address: HttpProxyAddress
@@ -56,8 +63,11 @@ export class ProxyHop {
 
   /** Takes CONNECT. Over HTTP/2 all tunnels share its connections (RFC 9113 §8.5). */
   get tunnelling(): Dispatcher {
-    const { maxHeaderSize } = ownMembers(this.settings.agentOptions)
-    this.#tunnelling ??= this.#make({ maxHeaderSize, connect: this.#connect })
+    const { agentOptions, limit } = this.settings
+    const { maxHeaderSize } = ownMembers(agentOptions)
+    // Tunnels are counted, and a connection that has none left would not be.
+    const carriers = limit === null ? null : new ConnectionLimit(NO_IDLE_ONES)
+    this.#tunnelling ??= this.#make(limited({ maxHeaderSize, connect: this.#connect }, carriers))
     return this.#tunnelling
   }
 

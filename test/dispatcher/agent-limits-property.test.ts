@@ -15,7 +15,8 @@ import { type Answer, refused } from './pool-support.ts'
 type Step =
   | { readonly do: 'send'; readonly origin: number; readonly count: number }
   | { readonly do: 'abort' | 'open' | 'refuse' | 'answer' | 'reset' | 'finish'; readonly which: number }
-  | { readonly do: 'turn' | 'retire' }
+  | { readonly do: 'turn' }
+  | { readonly do: 'retire' }
 
 const which = fc.nat({ max: 30 })
 const step: fc.Arbitrary<Step> = fc.oneof(
