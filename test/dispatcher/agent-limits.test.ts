@@ -1,5 +1,6 @@
 /** The limits of an agent over all origins: `maxConnections`, `maxIdleConnections` and `maxConnectionsWait`. */
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import { describe, type TestContext, test } from 'node:test'
 import { Agent, type AgentOptions } from '../../src/dispatcher/agent.ts'
@@ -220,6 +221,42 @@ describe('maxConnections', () => {
     const messages = new Set((await Promise.all(all)).map(({ message }) => message))
     assert.deepEqual([...messages].sort(), ['answered', 'thrown'])
     assert.equal(calls, 5000)
+  })
+
+  test('the time to connect begins with the place', async (t) => {
+    const clock = FakeClock.install(t)
+    const agent = agentWith(t, { maxConnections: 1, connect: { timeout: 100, lookup: () => {} } })
+    const failed: string[] = []
+    for (const name of ['a', 'b']) {
+      const request = agent.request({ ...GET, origin: `http://${name}.test` })
+      request.catch(({ code }) => failed.push(`${name} ${code}`))
+    }
+    await clock.advance(100)
+    assert.deepEqual(failed, ['a UND_ERR_CONNECT_TIMEOUT'])
+    await clock.advance(99)
+    assert.equal(failed.length, 1)
+    await clock.advance(1)
+    assert.deepEqual(failed.slice(1), ['b UND_ERR_CONNECT_TIMEOUT'])
+  })
+
+  test('a connection is opened in the context of the request that has waited for it', async (t) => {
+    const store = new AsyncLocalStorage<string>()
+    const seen: (string | undefined)[] = []
+    const connector = new MemoryConnector()
+    const agent = agentWith(t, {
+      maxConnections: 1,
+      connect: (target, answer) => {
+        seen.push(store.getStore())
+        connector.connect(target, answer as never)
+      },
+    })
+    for (const name of ['a', 'b']) {
+      store.run(name, () => agent.dispatch({ ...GET, origin: `http://${name}.test` }, new RecordingHandler()))
+    }
+    await connector.open()
+    connector.sockets[0]!.say(OK)
+    await turns(4)
+    assert.deepEqual(seen, ['a', 'b'])
   })
 })
 

@@ -37,10 +37,11 @@ export interface ConnectingOwner {
   onConnectError(attempt: Connecting, error: Error): void
 }
 
-/** `begun`: the connector was called, or nothing came of the wait. */
+/** `begun`: the connector was called. `over`: it never was. */
 type State =
   | { readonly at: 'waiting'; readonly claim: Claim | null }
   | { readonly at: 'begun'; readonly place: Place | null }
+  | { readonly at: 'over' }
 
 /** Of the attempt before, in the whole process. */
 let lastId = 0
@@ -104,8 +105,7 @@ export class Connecting implements Opening, Claimant {
   }
 
   onNoPlace(error: Error): void {
-    this.#isAnswered = true
-    this.#state = { at: 'begun', place: null }
+    this.#state = { at: 'over' }
     this.#owner.onConnectError(this, error)
   }
 
@@ -114,7 +114,7 @@ export class Connecting implements Opening, Claimant {
     const state = this.#state
     if (state.at !== 'waiting' || state.claim === null) return false
     this.#context.places!.withdraw(state.claim)
-    this.#state = { at: 'begun', place: null }
+    this.#state = { at: 'over' }
     return true
   }
 
@@ -172,6 +172,7 @@ export class Connecting implements Opening, Claimant {
   }
 
   publishError(error: Error): void {
+    if (this.#state.at === 'over') return
     if (channels.connectError.hasSubscribers) channels.connectError.publish({ ...this.#message(), error })
   }
 
