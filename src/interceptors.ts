@@ -27,6 +27,7 @@ export type { DumpInterceptorOptions as DumpInterceptorOpts } from './intercepto
 export { dump } from './interceptor/dump/interceptor.ts'
 export { guard } from './interceptor/guard/interceptor.ts'
 export { hedge } from './interceptor/hedge/interceptor.ts'
+export { metrics } from './interceptor/metrics/interceptor.ts'
 export { redirect } from './interceptor/redirect/interceptor.ts'
 export type { RedirectOptions as RedirectInterceptorOpts } from './interceptor/redirect/options.ts'
 export type { ResponseErrorOptions as ResponseErrorInterceptorOpts } from './interceptor/response-error/interceptor.ts'

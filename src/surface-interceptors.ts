@@ -24,6 +24,17 @@ export type { DnsStorage } from './interceptor/dns/storage.ts'
 export type { DumpInterceptorOptions } from './interceptor/dump/interceptor.ts'
 export type { GuardInterceptorOptions } from './interceptor/guard/options.ts'
 export type { HedgeOptions } from './interceptor/hedge/options.ts'
+export type {
+  MeterLike,
+  MetricAttributes,
+  MetricAttributeValue,
+  MetricCounter,
+  MetricHistogram,
+  MetricInstrumentOptions,
+  MetricObservable,
+  MetricObservation,
+} from './interceptor/metrics/meter.ts'
+export type { MetricsOptions } from './interceptor/metrics/options.ts'
 export type { RedirectContext } from './interceptor/redirect/context.ts'
 export { RedirectHandler } from './interceptor/redirect/handler.ts'
 export type { AllowRedirect, RedirectOptions, RedirectSource } from './interceptor/redirect/options.ts'

@@ -15,6 +15,7 @@ import { announcedLength, hasField } from '../relay/fields.ts'
 import { OwnReceived } from '../relay/own-received.ts'
 import { RelayedRequest } from '../relay/relayed-request.ts'
 import type { RequestView } from '../relay/request-view.ts'
+import { watcherOf } from '../relay/request-watcher.ts'
 import {
   type Followed,
   followedRedirects,
@@ -243,6 +244,7 @@ export class Exchange extends RelayedRequest implements UnderWay {
   #serveConfirmed(facts: ResponseFacts): void {
     const { access, exchanges, presenter } = this.#host
     const { view, entry, entryKey } = this.#plan
+    watcherOf(this.opts)?.onCacheResult('revalidated')
     const { value, lacksBody } = confirmed(this.#host, this.#plan, facts, !this.#invalidated)
     const { body } = entry!
     // The cookies of a confirmation are new.
@@ -276,6 +278,7 @@ export class Exchange extends RelayedRequest implements UnderWay {
   #fallBack(status: number | null): void {
     const { view, entry } = this.#plan
     this.#mode = 'discarding'
+    watcherOf(this.opts)?.onCacheResult('stale')
     this.#leave()
     const handling = this.#handling(status === null ? {} : { status })
     const facts = { ...this.#facts, isStored: true }
@@ -288,6 +291,7 @@ export class Exchange extends RelayedRequest implements UnderWay {
     const shared = this.#followers !== null
     const { access, presenter } = this.#host
     const { method } = view.key
+    if (view.storable) watcherOf(this.opts)?.onCacheResult('miss')
     const value = this.#entryFor(facts)
     const refusal = typeof value === 'string' ? value : null
     if (typeof value !== 'string') {

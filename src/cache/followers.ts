@@ -6,6 +6,7 @@
 import type { BodyLog } from '../relay/body-log.ts'
 import type { Downstream } from '../relay/downstream.ts'
 import type { RequestView } from '../relay/request-view.ts'
+import { watcherOf } from '../relay/request-watcher.ts'
 import type { ResponseFacts } from '../relay/response-facts.ts'
 import type { Head } from '../relay/response-source.ts'
 import { type SharedOwner, SharedResponse, type Sharer } from '../relay/shared-response.ts'
@@ -85,8 +86,10 @@ export class Followers implements SharedOwner {
     for (const caller of this.#shared.takeAllBut(null)) {
       const { downstream, request } = caller
       if (!varyMatches(entry.vary, request.headers)) this.#sendAlone(caller)
-      else if (!downstream.settled)
+      else if (!downstream.settled) {
+        watcherOf(request.opts)?.onCacheResult('collapsed')
         this.#host.presenter.present(request, downstream, entry, { handling: COLLAPSED, facts }).start()
+      }
     }
   }
 
@@ -106,6 +109,7 @@ export class Followers implements SharedOwner {
   #read(caller: Sharer<RequestView>, { value, body, facts }: Arriving, own?: Head): void {
     const { presenter } = this.#host
     const { downstream, request } = caller
+    if (own === undefined) watcherOf(request.opts)?.onCacheResult('collapsed')
     // Not within `dispatch()`: a handler is never called before its caller has the return value.
     void RESOLVED.then(() => {
       const head = own ?? presenter.headOf(value, false, COLLAPSED)

@@ -9,6 +9,7 @@ import { isComplete, refuse } from '../relay/refusal.ts'
 import { replayOf } from '../relay/replay.ts'
 import { withReadableHeaders } from '../relay/request-headers.ts'
 import { type RequestView, viewPassing, viewRequest } from '../relay/request-view.ts'
+import { watcherOf, withWatcher } from '../relay/request-watcher.ts'
 import { NO_FACTS, type ResponseFacts, requestedUrls } from '../relay/response-facts.ts'
 import { withPartition } from '../relay/target-uri.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
@@ -134,11 +135,13 @@ export class CacheLayer implements CacheHost {
       if (!onlyIfCached) return this.#forward(asked, found, foundKey, reason)
       discardBody(found?.body)
       destroyBodyOf(view.opts, null)
+      watcherOf(view.opts)?.onCacheResult('miss')
       this.presenter.refuse(view, downstream, { kind: 'forwarded', reason }).startLater()
       return true
     }
     const isStale = service === 'while-revalidating'
     const handling: Handling = { kind: 'hit', ttl: ttlOf(found, now) }
+    watcherOf(view.opts)?.onCacheResult(isStale ? 'stale' : 'hit')
     const serving = this.presenter.present(view, downstream, found, { handling, facts: STORED, isStale })
     destroyBodyOf(view.opts, null)
     serving.startLater()
@@ -186,7 +189,9 @@ export class CacheLayer implements CacheHost {
       this.#refreshing.delete(id)
     }
     const downstream = new Downstream({ onResponseEnd: done, onResponseError: done })
-    const silent: RequestView = { ...view, opts: { ...view.opts, body: null }, control: {} }
+    // Its caller has an answer, and it is none of what becomes of that.
+    const opts = withWatcher({ ...view.opts, body: null }, null)
+    const silent: RequestView = { ...view, opts, control: {} }
     const send = (entry: Found | null = null): void => {
       const plan = { view: silent, reason: 'stale', entry, entryKey, sharedId: null, isSilent: true } as const
       new Exchange(this, downstream, plan).send()

@@ -51,6 +51,7 @@ export function mockContext(origin: string, { settings, fields }: ExchangeOwner)
 
 /** No socket carries a mocked request. */
 const NO_CONNECTION: ConnectionFacts = {
+  httpVersion: null,
   reused: false,
   times: { connect: null, secured: null },
   socketInfo: () => null,

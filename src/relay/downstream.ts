@@ -10,6 +10,7 @@ import { type CallContext, captureContext, runIn } from '../base/loop/call-conte
 import { isThenable } from '../base/loop/thenable.ts'
 import { RequestAbortedError, SocketError, type Timings } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
+import type { HttpVersion } from '../request/connection-facts.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import type { RawFields } from '../request/received-fields.ts'
 import type { AttemptProgress } from './attempt.ts'
@@ -114,6 +115,11 @@ export class Downstream implements DispatchController, AttemptProgress {
 
   get maxResponseSize(): number {
     return this.#received?.maxResponseSize as number
+  }
+
+  /** Of the attempt whose head the handler got, or of the last one. */
+  get httpVersion(): HttpVersion | null {
+    return (this.#shown ?? this.#received)?.httpVersion ?? null
   }
 
   abort(reason?: unknown): void {

@@ -4,10 +4,11 @@
  */
 import type { Timings } from '../errors.ts'
 import { type HeaderObject, toBuffers } from '../protocol/header-block.ts'
+import type { HttpVersion } from '../request/connection-facts.ts'
 import { flatFields, type RawFields, rawList } from '../request/received-fields.ts'
 import type { Received } from './response-source.ts'
 
-type Facts = Pick<Received, 'timings' | 'maxResponseSize'>
+type Facts = Pick<Received, 'timings' | 'maxResponseSize' | 'httpVersion'>
 
 export class OwnReceived implements Received {
   readonly #of: Facts
@@ -48,6 +49,10 @@ export class OwnReceived implements Received {
 
   get maxResponseSize(): number {
     return this.#of.maxResponseSize as number
+  }
+
+  get httpVersion(): HttpVersion | null {
+    return this.#of.httpVersion ?? null
   }
 
   get rawTrailers(): RawFields {

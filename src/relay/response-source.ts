@@ -12,7 +12,10 @@ export interface Head {
 }
 
 /** What comes with a response beside its head; the controller of an attempt has it. */
-export type Received = Pick<DispatchController, 'rawHeaders' | 'rawTrailers' | 'timings' | 'maxResponseSize'>
+export type Received = Pick<
+  DispatchController,
+  'rawHeaders' | 'rawTrailers' | 'timings' | 'maxResponseSize' | 'httpVersion'
+>
 
 /** Where a response comes from at the moment: an attempt, a call that waits, or the owner of the request. */
 export interface ResponseSource {

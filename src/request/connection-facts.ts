@@ -9,7 +9,12 @@ export interface ConnectTimes {
   readonly secured: number | null
 }
 
+/** The version of HTTP that a connection speaks. */
+export type HttpVersion = '1.1' | '2'
+
 export interface ConnectionFacts {
+  /** Null if no connection carries the request. */
+  readonly httpVersion: HttpVersion | null
   readonly reused: boolean
   readonly times: ConnectTimes
   /** Null if no socket carries the request. */

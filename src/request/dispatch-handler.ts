@@ -31,6 +31,8 @@ export interface DispatchController {
   readonly timings?: Timings
   /** Most bytes of the response body, also of what it unpacks to; negative for any number. */
   readonly maxResponseSize?: number
+  /** Of the connection that carries the request; null if none does. Absent from controllers of others. */
+  readonly httpVersion?: '1.1' | '2' | null
 }
 
 /** A handler of undici 7 and later. */

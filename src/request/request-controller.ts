@@ -5,6 +5,7 @@
 import type { Timings } from '../errors.ts'
 import { HeaderBlock } from '../protocol/header-block.ts'
 import { permittedTrailers } from '../protocol/trailer-names.ts'
+import type { HttpVersion } from './connection-facts.ts'
 import type { DispatchController } from './dispatch-handler.ts'
 
 /** What a controller needs of its request. */
@@ -12,6 +13,7 @@ export interface Steerable {
   readonly settled: boolean
   readonly timings: Timings
   readonly maxResponseSize: number
+  readonly httpVersion: HttpVersion | null
   abort(reason?: unknown): void
   onResume(): void
 }
@@ -48,6 +50,10 @@ export class RequestController implements DispatchController {
 
   get maxResponseSize(): number {
     return this.#request.maxResponseSize
+  }
+
+  get httpVersion(): HttpVersion | null {
+    return this.#request.httpVersion
   }
 
   get rawHeaders(): Buffer[] | null {

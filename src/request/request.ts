@@ -27,7 +27,7 @@ import {
 import type { HeaderBlock } from '../protocol/header-block.ts'
 import { noteBodyError } from './body-errors.ts'
 import { isReplayable, type WholeSource } from './body-source.ts'
-import type { ConnectionFacts } from './connection-facts.ts'
+import type { ConnectionFacts, HttpVersion } from './connection-facts.ts'
 import type { DispatchHandler } from './dispatch-handler.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
 import { END_RULES, type EndReason, endReason } from './end-reason.ts'
@@ -126,6 +126,11 @@ export class Request extends HandledRequest {
   get timings(): Timings {
     this.#timings ??= newTimings(this.#queuedAt)
     return this.#timings
+  }
+
+  /** Of the connection that carries it, or has carried it. */
+  get httpVersion(): HttpVersion | null {
+    return this.#connection?.httpVersion ?? null
   }
 
   announceQueued(): void {

@@ -5,6 +5,7 @@ import { RequestController, type Steerable } from '../../src/request/request-con
 
 class FakeRequest implements Steerable {
   readonly maxResponseSize = -1
+  readonly httpVersion = null
   settled = false
   readonly timings = { queued: 1, connect: null, secured: null, sent: null, firstByte: null, end: null }
   readonly aborts: unknown[] = []

@@ -41,6 +41,7 @@ const SETTING = {
   maxResponseSize: -1,
 } as const
 const FACTS: ConnectionFacts = {
+  httpVersion: '1.1',
   reused: false,
   times: { connect: null, secured: null },
   socketInfo: () => ({ remotePort: 80 }),

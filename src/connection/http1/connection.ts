@@ -16,7 +16,7 @@ import type { ProtocolFailure } from '../../protocol/failure.ts'
 import type { HeaderBlock } from '../../protocol/header-block.ts'
 import { HeadParsers } from '../../protocol/http1/head-parsers.ts'
 import { ResponseParser } from '../../protocol/http1/response-parser.ts'
-import type { ConnectTimes } from '../../request/connection-facts.ts'
+import type { ConnectTimes, HttpVersion } from '../../request/connection-facts.ts'
 import { END_RULES, type EndReason, endReason } from '../../request/end-reason.ts'
 import type { Request, RequestHost } from '../../request/request.ts'
 import type { Connection, ConnectionLoad, ConnectionOwner, ConnectionSettings } from '../connection.ts'
@@ -89,6 +89,10 @@ export class Http1Connection
 
   get running(): number {
     return this.#pipeline.size
+  }
+
+  get httpVersion(): HttpVersion {
+    return '1.1'
   }
 
   get reused(): boolean {

@@ -13,7 +13,7 @@ import type { ProtocolFailure } from '../../protocol/failure.ts'
 import { ClientEngine } from '../../protocol/http2/client-engine.ts'
 import type { ConnectionSink } from '../../protocol/http2/connection-sink.ts'
 import { NO_ERROR } from '../../protocol/http2/constants.ts'
-import type { ConnectTimes } from '../../request/connection-facts.ts'
+import type { ConnectTimes, HttpVersion } from '../../request/connection-facts.ts'
 import { END_RULES, type EndReason, endReason } from '../../request/end-reason.ts'
 import type { Request } from '../../request/request.ts'
 import type { Connection, ConnectionLoad, ConnectionOwner, Http2Settings } from '../connection.ts'
@@ -95,6 +95,10 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
 
   get running(): number {
     return this.exchanges.running
+  }
+
+  get httpVersion(): HttpVersion {
+    return '2'
   }
 
   get reused(): boolean {

@@ -4,6 +4,7 @@
  * they ended.
  */
 import { now } from '../../base/loop/clock.ts'
+import type { CircuitState } from '../../relay/request-watcher.ts'
 import { OutcomeWindow } from '../outcome-window.ts'
 import type { CircuitBreakerSettings } from './options.ts'
 
@@ -36,6 +37,10 @@ export class Circuit {
     this.#settings = settings
     this.#onOpen = onOpen
     this.#outcomes = new OutcomeWindow(settings.window)
+  }
+
+  get state(): CircuitState {
+    return this.#state.at
   }
 
   /** Milliseconds until the circuit admits a request; 0 if only requests that are under way can tell. */

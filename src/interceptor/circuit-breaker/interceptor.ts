@@ -13,8 +13,10 @@ import type { Attempt } from '../../relay/attempt.ts'
 import { isUpstreamFault } from '../../relay/error-facts.ts'
 import { OriginTable, originKey } from '../../relay/origin-key.ts'
 import { RelayedRequest } from '../../relay/relayed-request.ts'
+import { watcherOf } from '../../relay/request-watcher.ts'
 import type { Head } from '../../relay/response-source.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
 import { Circuit, type Outcome, REFUSED } from './circuit.ts'
 import { CIRCUIT_BREAKER_OPTIONS, type CircuitBreakerOptions } from './options.ts'
@@ -42,7 +44,7 @@ export function circuitBreaker(options?: CircuitBreakerOptions | null): Intercep
       const key = originKey(opts, own)
       const circuit = circuits.get(key)
       shared?.onRequest()
-      const epoch = circuit.admit()
+      const epoch = telling(circuit, opts, () => circuit.admit())
       if (epoch === REFUSED) {
         const error = new CircuitOpenError(undefined, circuit.retryAfter)
         if (key !== '') error.origin = key
@@ -53,6 +55,14 @@ export function circuitBreaker(options?: CircuitBreakerOptions | null): Intercep
       return new WatchedRequest({ opts, handler, dispatch }, { circuit, epoch }).send()
     }
   })
+}
+
+/** Does what may change the state of the circuit, and lets whoever watches the request know if it has. */
+function telling<T>(circuit: Circuit, opts: DispatchOptions, act: () => T): T {
+  const before = circuit.state
+  const result = act()
+  if (circuit.state !== before) watcherOf(opts)?.onCircuit(circuit.state)
+  return result
 }
 
 /** Reports the outcome of one request to its circuit, once. */
@@ -71,8 +81,10 @@ class WatchedRequest extends RelayedRequest<{ readonly circuit: Circuit; readonl
   }
 
   #settle(outcome: Outcome): void {
-    if (!this.#isSettled) this.settings.circuit.settle(this.settings.epoch, outcome)
+    if (this.#isSettled) return
     this.#isSettled = true
+    const { circuit, epoch } = this.settings
+    telling(circuit, this.opts, () => circuit.settle(epoch, outcome))
   }
 
   override onHead(attempt: Attempt, head: Head): void {

@@ -6,6 +6,7 @@ import { now } from '../../base/loop/clock.ts'
 import { channels } from '../../diagnostics.ts'
 import { RequestRetryError } from '../../errors.ts'
 import { codeOf, errorFacts, ownField } from '../../relay/error-facts.ts'
+import { watcherOf } from '../../relay/request-watcher.ts'
 import type { Head } from '../../relay/response-source.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import type { RetryHook } from './options.ts'
@@ -48,6 +49,7 @@ export class FailedAttempts {
   onRetry(error: Error, delay: number | null, opts: DispatchOptions, hook: RetryHook | null): unknown {
     this.#list.at(-1)!.delay = delay
     const { origin, method, path } = opts
+    watcherOf(opts)?.onRetried(error)
     if (channels.requestRetry.hasSubscribers)
       channels.requestRetry.publish({ origin, method, path, error, counter: this.count, delay })
     const { statusCode } = this.#list.at(-1)!
