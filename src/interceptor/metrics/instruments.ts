@@ -1,27 +1,25 @@
 /**
  * The instruments of one meter, and what they measure. All interceptors with the same meter share them: an
- * instrument whose values are collected has one value for the same attributes, and that is the sum. What a
- * meter throws after it was accepted ends here.
+ * instrument whose values are collected has one value for the same attributes, and that is the sum.
  */
-import { ignoreRejection } from '../../base/loop/stray-promise.ts'
+import { ConnectionInstruments } from './connection-instruments.ts'
 import {
   checkMeter,
+  creators,
   type MeterLike,
   type MetricAttributes,
   type MetricCounter,
   type MetricHistogram,
   type MetricInstrumentOptions,
-  usable,
+  observe,
+  TIME,
 } from './meter.ts'
 import { SeriesTable } from './series.ts'
-
-/** Seconds; those that the conventions advise. */
-const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+import { Servers } from './servers.ts'
 
 /** Bytes, in steps of four. */
 const BYTES = [256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864]
 
-const TIME: MetricInstrumentOptions = { unit: 's', advice: { explicitBucketBoundaries: SECONDS } }
 const SIZE: MetricInstrumentOptions = { unit: 'By', advice: { explicitBucketBoundaries: BYTES } }
 
 export class Instruments {
@@ -46,13 +44,13 @@ export class Instruments {
   readonly retries: MetricCounter
   readonly cacheResults: MetricCounter
   readonly circuits: MetricCounter
+  readonly #meter: MeterLike
   readonly #tables: Map<string, SeriesTable> = new Map()
+  #connections: ConnectionInstruments | null = null
 
   constructor(meter: MeterLike) {
-    const histogram = (name: string, options: MetricInstrumentOptions, description: string) =>
-      usable(meter.createHistogram(name, { ...options, description }), 'record', name)
-    const counter = (name: string, unit: string, description: string) =>
-      usable(meter.createCounter(name, { unit, description }), 'add', name)
+    this.#meter = meter
+    const { histogram, counter } = creators(meter)
     this.duration = histogram('http.client.request.duration', TIME, 'Duration of HTTP client requests.')
     this.requestSize = histogram('http.client.request.body.size', SIZE, 'Size of HTTP client request bodies.')
     this.responseSize = histogram(
@@ -72,12 +70,17 @@ export class Instruments {
       '{transition}',
       'Changes of the state of a circuit.',
     )
-    const active = 'http.client.active_requests'
     const options = { unit: '{request}', description: 'Number of active HTTP requests.' }
-    usable(meter.createObservableUpDownCounter(active, options), 'addCallback', active).addCallback((sum) => {
+    observe(meter, 'http.client.active_requests', options, (sum) => {
       for (const table of this.#tables.values())
         for (const series of table) sum.observe(series.active, series.attributes)
     })
+  }
+
+  /** Made for those who want them. */
+  get connections(): ConnectionInstruments {
+    this.#connections ??= new ConnectionInstruments(this.#meter)
+    return this.#connections
   }
 
   /** Of interceptors with the same constant attributes. */
@@ -85,26 +88,9 @@ export class Instruments {
     const key = JSON.stringify([namesServer, Object.entries(constant).sort()])
     let table = this.#tables.get(key)
     if (table === undefined) {
-      table = new SeriesTable(constant, namesServer)
+      table = new SeriesTable(new Servers(constant, namesServer))
       this.#tables.set(key, table)
     }
     return table
-  }
-}
-
-/** The request goes on without the measurement if the meter throws. */
-export function record(histogram: MetricHistogram, value: number, attributes: MetricAttributes): void {
-  try {
-    ignoreRejection(histogram.record(value, attributes))
-  } catch {
-    // There is nobody to tell: the meter has its own diagnostics.
-  }
-}
-
-export function count(counter: MetricCounter, attributes: MetricAttributes): void {
-  try {
-    ignoreRejection(counter.add(1, attributes))
-  } catch {
-    // As above.
   }
 }

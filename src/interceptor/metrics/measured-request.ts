@@ -9,7 +9,7 @@ import type { CacheResult, CircuitState, RequestWatcher } from '../../relay/requ
 import { responseFacts } from '../../relay/response-facts.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import { errorType, OTHER } from './error-type.ts'
-import { count, record } from './instruments.ts'
+import { count, type MetricAttributes, record } from './meter.ts'
 import type { MetricsSettings } from './options.ts'
 import type { Series } from './series.ts'
 
@@ -160,7 +160,7 @@ export class MeasuredRequest extends ForwardingHandler implements RequestWatcher
     if (this.#settings.details) this.#recordDetails(controller, attributes)
   }
 
-  #recordDetails(controller: DispatchController | null, attributes: Parameters<typeof record>[2]): void {
+  #recordDetails(controller: DispatchController | null, attributes: MetricAttributes): void {
     const { timeInQueue, requestSize, responseSize } = this.#settings.instruments
     const isStored = responseFacts(controller).isStored
     if (this.#startedAt !== 0 && !isStored) {

@@ -1,7 +1,8 @@
 /**
  * What is used of a meter: that of `@opentelemetry/api` has it, and so has anything with the same methods.
- * Types and checks only.
+ * What it throws after its instruments were accepted ends here.
  */
+import { ignoreRejection } from '../../base/loop/stray-promise.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 
 export type MetricAttributeValue = string | number | boolean
@@ -56,9 +57,56 @@ export function checkMeter(value: unknown): asserts value is MeterLike {
   }
 }
 
+/** Seconds; those that the conventions advise. */
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+
+export const TIME: MetricInstrumentOptions = { unit: 's', advice: { explicitBucketBoundaries: SECONDS } }
+
+interface Creators {
+  histogram(name: string, options: MetricInstrumentOptions, description: string): MetricHistogram
+  counter(name: string, unit: string, description: string): MetricCounter
+}
+
+/** Throw for an instrument that cannot be used. */
+export function creators(meter: MeterLike): Creators {
+  return {
+    histogram: (name, options, description) =>
+      usable(meter.createHistogram(name, { ...options, description }), 'record', name),
+    counter: (name, unit, description) =>
+      usable(meter.createCounter(name, { unit, description }), 'add', name),
+  }
+}
+
+/** Gives its values when they are asked for. */
+export function observe(
+  meter: MeterLike,
+  name: string,
+  options: MetricInstrumentOptions,
+  observer: (observation: MetricObservation) => void,
+): void {
+  usable(meter.createObservableUpDownCounter(name, options), 'addCallback', name).addCallback(observer)
+}
+
 /** The instrument, if it has the method that is used of it. */
-export function usable<T extends object>(instrument: T, method: keyof T & string, name: string): T {
+function usable<T extends object>(instrument: T, method: keyof T & string, name: string): T {
   if (typeof (instrument as Partial<T> | null | undefined)?.[method] !== 'function')
     throw new InvalidArgumentError(`the meter's instrument ${name} must have the method ${method}`)
   return instrument
+}
+
+/** The request goes on without the measurement if the meter throws. */
+export function record(histogram: MetricHistogram, value: number, attributes: MetricAttributes): void {
+  try {
+    ignoreRejection(histogram.record(value, attributes))
+  } catch {
+    // There is nobody to tell: the meter has its own diagnostics.
+  }
+}
+
+export function count(counter: MetricCounter, attributes: MetricAttributes): void {
+  try {
+    ignoreRejection(counter.add(1, attributes))
+  } catch {
+    // As above.
+  }
 }

@@ -1,4 +1,5 @@
 /** The options of `interceptors.metrics`: their defaults and checks. */
+import type { Dispatcher } from '../../dispatcher/dispatcher.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import { OptionNames } from '../../option-names.ts'
 import { type Check, isAnything, isBoolean, option, readLoosely } from '../../options.ts'
@@ -14,6 +15,8 @@ export interface MetricsOptions {
   attributes?: MetricAttributes | null | undefined
   /** Whether measurements name the server: its address, its port and the scheme. Default: true. */
   serverAddress?: boolean | null | undefined
+  /** The dispatcher whose connections are measured as well. Default: none. */
+  connectionsOf?: Dispatcher | null | undefined
   /** Measures the sizes of bodies and the time in the queue as well. Default: false. */
   details?: boolean | null | undefined
 }
@@ -31,11 +34,21 @@ const isAttributes: Check = (value) =>
   !Array.isArray(value) &&
   Object.values(value as object).every((one) => VALUES.includes(typeof one))
 
+function isDispatcher(value: unknown): value is Dispatcher {
+  const { on, connections } = value as { on?: unknown; connections?: unknown }
+  return typeof on === 'function' && typeof connections === 'function'
+}
+
 const OPTIONS = {
   meter: option<unknown>(null, isAnything),
   attributes: option<MetricAttributes>({}, isAttributes, undefined, (given: object) => ({ ...given })),
   serverAddress: option(true, isBoolean),
   details: option(false, isBoolean),
+  connectionsOf: option<Dispatcher | null>(
+    null,
+    isDispatcher,
+    'connectionsOf must be a dispatcher with connections()',
+  ),
 }
 
 const NAMES = new OptionNames('interceptors.metrics()', OPTIONS)
@@ -44,7 +57,9 @@ export function readMetricsOptions(options: MetricsOptions): MetricsSettings {
   if (typeof options !== 'object' || options === null) {
     throw new InvalidArgumentError('options must be an object')
   }
-  const { meter, attributes, serverAddress, details } = readLoosely(OPTIONS, options, NAMES)
+  const { meter, attributes, serverAddress, details, connectionsOf } = readLoosely(OPTIONS, options, NAMES)
   const instruments = Instruments.of(meter)
-  return { instruments, table: instruments.table(attributes, serverAddress), details }
+  const table = instruments.table(attributes, serverAddress)
+  if (connectionsOf !== null) instruments.connections.watch(connectionsOf, table.servers)
+  return { instruments, table, details }
 }

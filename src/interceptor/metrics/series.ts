@@ -6,9 +6,7 @@
 import type { HttpVersion } from '../../request/connection-facts.ts'
 import { OTHER } from './error-type.ts'
 import type { MetricAttributes, MetricAttributeValue } from './meter.ts'
-
-/** Servers that have series of their own. The others share one. */
-const MAX_SERVERS = 1000
+import { NO_SERVER, type Servers } from './servers.ts'
 
 /** Attribute objects that are kept. Others are made for each measurement. */
 const MAX_KEPT = 20_000
@@ -64,15 +62,12 @@ function outcomeAttributes(
 }
 
 export class SeriesTable {
-  readonly #constant: MetricAttributes
-  readonly #namesServer: boolean
-  readonly #servers: Map<string, Map<string, Series>> = new Map()
+  readonly servers: Servers
+  readonly #byServer: Map<string, Map<string, Series>> = new Map()
   #kept = 0
 
-  /** `constant`: of the caller, for every measurement. */
-  constructor(constant: MetricAttributes, namesServer: boolean) {
-    this.#constant = constant
-    this.#namesServer = namesServer
+  constructor(servers: Servers) {
+    this.servers = servers
   }
 
   mayKeep(): boolean {
@@ -82,53 +77,25 @@ export class SeriesTable {
   /** `origin` is normalised; null if the request names none. */
   of(origin: string | null, method: unknown): Series {
     const known = METHODS.has(method as string) ? (method as string) : OTHER
-    return this.#server(origin, known) ?? this.#add(origin, known)
-  }
-
-  #server(origin: string | null, method: string): Series | undefined {
-    return this.#servers.get(this.#namesServer ? (origin ?? '') : '')?.get(method)
+    return this.#byServer.get(origin ?? NO_SERVER)?.get(known) ?? this.#add(origin, known)
   }
 
   #add(origin: string | null, method: string): Series {
-    const named = this.#namesServer && origin !== null ? this.#bounded(origin) : ''
-    let methods = this.#servers.get(named)
+    const name = this.servers.nameOf(origin)
+    let methods = this.#byServer.get(name)
     if (methods === undefined) {
       methods = new Map()
-      this.#servers.set(named, methods)
+      this.#byServer.set(name, methods)
     }
     let series = methods.get(method)
     if (series === undefined) {
-      const server = serverAttributes(named)
-      series = new Series({ ...this.#constant, 'http.request.method': method, ...server }, this)
+      series = new Series({ 'http.request.method': method, ...this.servers.attributesOf(name) }, this)
       methods.set(method, series)
     }
     return series
   }
 
-  /** What stands for an origin that is one too many. */
-  #bounded(origin: string): string {
-    if (this.#servers.has(origin) || this.#servers.size < MAX_SERVERS) return origin
-    return `${origin.slice(0, origin.indexOf(':'))}:${OTHER}`
-  }
-
   *[Symbol.iterator](): Generator<Series> {
-    for (const methods of this.#servers.values()) yield* methods.values()
+    for (const methods of this.#byServer.values()) yield* methods.values()
   }
-}
-
-function serverAttributes(origin: string): MetricAttributes {
-  if (origin === '') return {}
-  const scheme = origin.slice(0, origin.indexOf(':'))
-  if (origin.endsWith(`:${OTHER}`)) return { 'server.address': OTHER, 'url.scheme': scheme }
-  const { hostname, port } = new URL(origin)
-  return {
-    // An address of IPv6 without its brackets.
-    'server.address': hostname.startsWith('[') ? hostname.slice(1, -1) : hostname,
-    'server.port': port === '' ? defaultPort(scheme) : Number(port),
-    'url.scheme': scheme,
-  }
-}
-
-function defaultPort(scheme: string): number {
-  return scheme === 'https' ? 443 : 80
 }
