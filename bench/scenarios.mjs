@@ -273,6 +273,16 @@ export const SCENARIOS = [
     goals: { [WITHOUT]: [0.97, 1] },
     judged: 'cpu',
   },
+  ...[
+    ['metrics-own', 'metrics without a meter behind them', 'metrics', 0.95],
+    ['metrics-sdk', "metrics with OpenTelemetry's SDK", 'metricsSdk', 0.9],
+    ['metrics-details', "detailed metrics with OpenTelemetry's SDK", 'metricsDetails', 0.8],
+  ].map(([name, title, feature, least]) => ({
+    ...load(name, `small GET, Pool of 50, ${title}`, 'h1', { connections: 50, feature }, COST),
+    goals: { [WITHOUT]: [least, 1] },
+    judged: 'cpu',
+    byName: true,
+  })),
   {
     ...load(
       'cookies-empty',

@@ -61,6 +61,9 @@ const FEATURES = {
     const others = Array.from({ length: 50 }, (_, index) => `https://site-${index}.example/`)
     return withJar(library, target, [...others, target.origin, target.origin])
   },
+  metrics: (library, target) => withMetrics(library, target, NO_METER),
+  metricsSdk: (library, target) => withMetrics(library, target, sdkMeter()),
+  metricsDetails: (library, target) => withMetrics(library, target, sdkMeter(), { details: true }),
   cache: (library, target) => {
     const { cache } = exported(library, 'interceptors')
     return makeDispatcher(library, target).compose(cache())
@@ -88,6 +91,31 @@ function withJar(library, target, urls) {
   const jar = new (exported(library, 'CookieJar'))()
   for (const [index, url] of urls.entries()) jar.setCookie(`name-${index}=value-of-${index}; Path=/`, url)
   return makeDispatcher(library, target).compose(cookies({ jar }))
+}
+
+/** Measures nothing: what is left is the cost of the interceptor. */
+const NO_METER = {
+  createHistogram: () => ({ record() {} }),
+  createCounter: () => ({ add() {} }),
+  createObservableUpDownCounter: () => ({ addCallback() {} }),
+}
+
+/** Of OpenTelemetry, with a reader that collects like an exporter. */
+function sdkMeter() {
+  const { MeterProvider, MetricReader } = createRequire(import.meta.url)('@opentelemetry/sdk-metrics')
+  class Reader extends MetricReader {
+    async onForceFlush() {}
+    async onShutdown() {}
+  }
+  const reader = new Reader()
+  setInterval(() => void reader.collect(), 1000).unref()
+  return new MeterProvider({ readers: [reader] }).getMeter('bench')
+}
+
+function withMetrics(library, target, meter, more) {
+  const { metrics } = exported(library, 'interceptors')
+  const dispatcher = makeDispatcher(library, target)
+  return dispatcher.compose(metrics({ meter, connectionsOf: dispatcher, ...more }))
 }
 
 /** The agents take an origin with each request. */

@@ -27,6 +27,7 @@ import { readRetryOptions } from '../../src/interceptor/retry/options.ts'
 import { readThrottleOptions } from '../../src/interceptor/throttle/options.ts'
 import { readOptions } from '../../src/options.ts'
 import { errorCodeName } from '../../src/protocol/http2/constants.ts'
+import { Telemetry } from '../interceptor/metrics-support.ts'
 import { type Page, readPages, root } from './pages.ts'
 
 const pages = new Map(readPages().map((page) => [page.path, page]))
@@ -213,11 +214,15 @@ const INTERCEPTOR_PAGES = [
   ['dump', 'docs/dump.md'],
   ['guard', 'docs/guard.md'],
   ['hedge', 'docs/hedge.md'],
+  ['metrics', 'docs/metrics.md'],
   ['redirect', 'docs/redirect.md'],
   ['responseError', 'docs/response-error.md'],
   ['retry', 'docs/retry.md'],
   ['throttle', 'docs/throttle.md'],
 ] as const
+
+/** What some interceptors do not work without. */
+const REQUIRED: Record<string, object> = { hedge: { delay: 1 }, metrics: { meter: new Telemetry().meter } }
 
 describe('the options', () => {
   it('each have an entry', () => {
@@ -353,7 +358,7 @@ describe('the options', () => {
       }
     }
     for (const [name, path] of INTERCEPTOR_PAGES) {
-      const required = name === 'hedge' ? { delay: 1 } : {}
+      const required: object = REQUIRED[name] ?? {}
       for (const { option, refusal } of optionRows(path)) {
         const make = (): unknown => interceptors[name]({ ...required, [option]: Number.NaN } as never)
         assert.notEqual(refusal, '', `${name}: ${option}`)
