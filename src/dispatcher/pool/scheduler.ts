@@ -8,6 +8,8 @@
  * requests wait for a stream.
  *
  * What work is, and how a member is given it, is up to the policy.
+ *
+ * Long because the queue, the members and their growth meet here: most of its methods are their callbacks.
  */
 import type { EventEmitter } from 'node:events'
 import { IndexedHeap } from '../../base/collection/indexed-heap.ts'
