@@ -59,7 +59,7 @@ function titledPanel(panel, left, top) {
   const texts = lines.map(
     (line, i) => `<text class="title" x="0" y="${13 + i * LINE}">${escapeXml(line)}</text>`,
   )
-  return `<svg x="${left}" y="${top}" width="${COLUMN}" height="${heightOf(panel)}">\n${texts.join('\n')}\n${rows(panel.bars, lines.length * LINE + 4)}\n</svg>`
+  return `<svg x="${left}" y="${top}" width="${COLUMN}" height="${heightOf(panel)}">\n<title>${escapeXml(panel.title)}</title>\n${texts.join('\n')}\n${rows(panel.bars, lines.length * LINE + 4)}\n</svg>`
 }
 
 function heightOf({ title, bars }) {

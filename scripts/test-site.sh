@@ -13,4 +13,5 @@ if ! command -v "${CHROMIUM:-chromium}" >/dev/null 2>&1; then
 fi
 
 npm run --silent docs
-exec node --test --test-reporter=spec test/site/*.test.mjs
+# The limit applies to the whole file: without it, a silent browser would block the run.
+exec node --test --test-timeout=600000 --test-reporter=spec test/site/*.test.mjs
