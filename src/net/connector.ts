@@ -288,14 +288,15 @@ function openSecureSocket(settings: ConnectorSettings, target: Target, options: 
   options['socket'] = httpSocket ?? undefined
   options['servername'] = servername
   options['ALPNProtocols'] = settings.alpn ?? undefined
-  options['session'] = settings.session ?? sessions.get(key)
+  const session = settings.session ?? sessions.get(key)
+  options['session'] = session
   const check = new IdentityCheck(settings.checkServerIdentity)
   options['checkServerIdentity'] = check.run
   if (settings.pskCallback !== null) {
     options['pskCallback'] = containedPsk(settings.pskCallback, (error) => socket.destroy(error))
   }
   const socket: TLSSocket = loadTls().connect(options as unknown as ConnectionOptions)
-  keepSessions(socket, sessions, key, check)
+  keepSessions(socket, sessions, key, check, session)
   if (settings.keylog !== null) logSecrets(socket, settings.keylog)
   return socket
 }

@@ -19,6 +19,8 @@ export class IdentityCheck {
    * which the runtime reports itself.
    */
   isRefused = false
+  /** Until when the certificate is valid, as the runtime writes it; null where nothing was checked. */
+  validTo: string | null = null
   /** The check itself went wrong, which `rejectUnauthorized: false` does not excuse. */
   #fault: Error | null = null
 
@@ -29,6 +31,7 @@ export class IdentityCheck {
 
   /** What the runtime calls. */
   readonly run = (hostname: string, certificate: PeerCertificate): Error | undefined => {
+    this.validTo = certificate?.valid_to ?? null
     const refusal = this.#ask(hostname, certificate)
     this.isRefused = refusal !== undefined
     return refusal

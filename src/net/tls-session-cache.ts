@@ -6,6 +6,20 @@
 import type { TLSSocket } from 'node:tls'
 import type { IdentityCheck } from './identity-check.ts'
 
+/**
+ * Until when the certificate is valid, by the session that it was checked for, and by the socket: a resumed
+ * handshake shows no certificate.
+ */
+const expiries = new WeakMap<object, string>()
+
+/** Until when the certificate of the server is valid, as the runtime writes it; null if there is none. */
+export function certificateExpiry(socket: object): string | null {
+  const known = expiries.get(socket)
+  if (known !== undefined) return known
+  const { getPeerCertificate } = socket as { getPeerCertificate?: () => { valid_to?: string } | null }
+  return getPeerCertificate?.call(socket)?.valid_to ?? null
+}
+
 /** Sessions are held weakly: where memory is short, a full handshake costs less. */
 export class TlsSessionCache {
   readonly #limit: number
@@ -51,17 +65,27 @@ export function sessionKey(servername: string | null, hostname: string, port: st
 
 /**
  * Stores the sessions of this socket once its server has proved who it is. One that comes before that (TLS
- * 1.2) waits: to resume the session of an impostor would skip the very check it failed.
+ * 1.2) waits: to resume the session of an impostor would skip the very check it failed. `offered`: the one
+ * that it may resume.
  */
 export function keepSessions(
   socket: TLSSocket,
   sessions: TlsSessionCache,
   key: string,
   check: IdentityCheck,
+  offered: Buffer | null,
 ): void {
   let reached = !socket.connecting
   let verified = false
   let early: Buffer | null = null
+  const keep = (session: Buffer): void => {
+    sessions.set(key, session)
+    noteExpiry(session)
+  }
+  const noteExpiry = (of: object): void => {
+    const validTo = check.validTo ?? (offered === null ? null : (expiries.get(offered) ?? null))
+    if (validTo !== null) expiries.set(of, validTo)
+  }
   const onError = (): void => {
     // The session may be at fault, unless not even the address was reached.
     if (reached) sessions.delete(key)
@@ -69,7 +93,7 @@ export function keepSessions(
   socket.on('session', (session: Buffer) => {
     if (!verified) early = session
     // With `rejectUnauthorized: false` a refusal goes through; a resumed session would no longer show it.
-    else if (!check.isRefused) sessions.set(key, session)
+    else if (!check.isRefused) keep(session)
   })
   socket.once('error', onError)
   socket.once('connect', () => {
@@ -79,7 +103,8 @@ export function keepSessions(
     verified = true
     socket.off('error', onError)
     if (check.isRefused) sessions.delete(key)
-    else if (early !== null) sessions.set(key, early)
+    else if (early !== null) keep(early)
+    noteExpiry(socket)
     early = null
     check.enforce(socket)
   })

@@ -1,6 +1,8 @@
 /** `connections()` of dispatchers around others, of what leaves the list, and of sockets that misbehave. */
 import assert from 'node:assert/strict'
-import net from 'node:net'
+import { X509Certificate } from 'node:crypto'
+import https from 'node:https'
+import net, { type AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
 import { connectionsOf } from '../../src/dispatcher/connection-snapshot.ts'
 import {
@@ -16,10 +18,14 @@ import {
   RetryAgent,
   RoundRobinPool,
 } from '../../src/index.ts'
+import { authority, localhost } from '../support/certificates.ts'
 import { eventually } from '../support/fake-clock.ts'
+import { holdTlsSessions } from '../support/held-sessions.ts'
 import { OK, response, send, startPair } from '../support/scripted-client.ts'
 import { startScriptedServer } from '../support/scripted-server.ts'
 import { startOrigin, WIRES } from '../support/wire.ts'
+
+holdTlsSessions()
 
 type Listing = Dispatcher & { connections(): ConnectionSnapshot[] }
 
@@ -163,6 +169,30 @@ describe('a connection leaves the list', () => {
     await eventually(() => client.connections()[0]?.state === 'idle')
   })
 })
+
+for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+  test(`the certificate of a resumed ${maxVersion} session is that of the first one`, async (t) => {
+    const server = https.createServer({ ...localhost, maxVersion }, (_request, reply) => reply.end('ok'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const client = new Client(`https://localhost:${port}`, { connect: { ca: authority } })
+    t.after(async () => {
+      await client.destroy()
+      server.close()
+    })
+    const resumed: boolean[] = []
+    server.on('secureConnection', (socket) => resumed.push(socket.isSessionReused()))
+    const validTo = new Date(new X509Certificate(localhost.cert).validTo).toISOString()
+    for (let i = 0; i < 3; i++) {
+      const { body } = await client.request({ path: '/', method: 'GET' })
+      await body.text()
+      assert.equal(client.connections()[0]!.certificateValidTo, validTo)
+      client.retire()
+      await eventually(() => client.connections().length === 0)
+    }
+    assert.deepEqual(resumed, [false, true, true])
+  })
+}
 
 test('a connection that could not be opened shows in the next attempt, and an error of a caller without its text', async (t) => {
   const server = await startScriptedServer(t)

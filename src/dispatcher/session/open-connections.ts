@@ -7,6 +7,7 @@ import { now } from '../../base/loop/clock.ts'
 import type { Connection, ConnectionLoad } from '../../connection/connection.ts'
 import { channels } from '../../diagnostics.ts'
 import type { SocketInfo } from '../../errors.ts'
+import { certificateExpiry } from '../../net/tls-session-cache.ts'
 import type { ConnectTimes } from '../../request/connection-facts.ts'
 import type { EndReason } from '../../request/end-reason.ts'
 import type { ConnectionEnd, ConnectionSnapshot, ConnectionSnapshotState } from '../connection-snapshot.ts'
@@ -205,9 +206,8 @@ function bytesSince(start: unknown, read: () => unknown): number | null {
 
 function expiryOf(socket: Duplex): string | null {
   return guarded(() => {
-    const { getPeerCertificate } = socket as { getPeerCertificate?: () => { valid_to?: string } | null }
-    const validTo = getPeerCertificate?.call(socket)?.valid_to
-    return validTo === undefined ? null : new Date(validTo).toISOString()
+    const validTo = certificateExpiry(socket)
+    return validTo === null ? null : new Date(validTo).toISOString()
   })
 }
 
