@@ -55,7 +55,11 @@ export const OF_FETCH: Advice = [
 export const OF_CLIENTS: Advice = [
   {
     'timeout requestTimeout responseTimeout': 'connectTimeout, headersTimeout or bodyTimeout',
-    'maxSockets maxTotalSockets maxFreeSockets maxConnections poolSize max': 'connections of a Pool or Agent',
+    'maxSockets poolSize max': 'connections of a Pool or Agent',
+    // Those of an agent are read before: here they are for one origin.
+    'maxConnections maxTotalSockets': 'connections, or maxConnections of an Agent',
+    'maxFreeSockets maxIdleConnections': 'maxIdleConnections of an Agent',
+    maxConnectionsWait: 'maxConnectionsWait of an Agent',
     'keepAliveMsecs freeSocketTimeout': 'keepAliveTimeout',
     'rejectUnauthorized ca cert key pfx passphrase servername lookup family checkServerIdentity ciphers minVersion':
       'connect: { … }',

@@ -110,7 +110,8 @@ test('clients, pools, agents and proxies', async () => {
   const { Agent, Client, EnvHttpProxyAgent, Pool, ProxyAgent, RetryAgent } = library
   const messages = await messagesOf(() => {
     new Client('http://a.test', { requestTimeOut: 1, socketpath: '/x' } as object)
-    new Pool('http://a.test', { connection: 5, maxSockets: 5 } as object)
+    new Pool('http://a.test', { connection: 5, maxSockets: 5, maxConnections: 5 } as object)
+    new Agent({ maxConnections: 5, maxIdleConnections: 5, maxConnectionsWait: 5 })
     new Agent({ maxOrigin: 1, rejectUnauthorized: false } as object)
     new ProxyAgent({ uri: 'http://a.test', proxyTLS: {} } as never)
     new EnvHttpProxyAgent({ noProxi: 'a.test' } as object)
@@ -121,6 +122,7 @@ test('clients, pools, agents and proxies', async () => {
     '`socketpath` is not an option of a client, pool or agent: did you mean socketPath?',
     '`connection` is not an option of a client, pool or agent: did you mean connections?',
     '`maxSockets` is not an option of a client, pool or agent: did you mean connections of a Pool or Agent?',
+    '`maxConnections` is not an option of a client, pool or agent: did you mean connections, or maxConnections of an Agent?',
     '`maxOrigin` is not an option of a client, pool or agent: did you mean maxOrigins?',
     '`rejectUnauthorized` is not an option of a client, pool or agent: did you mean connect: { … }?',
     '`proxyTLS` is not an option of a client, pool or agent: did you mean proxyTls?',

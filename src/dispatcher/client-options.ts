@@ -195,11 +195,10 @@ const NAMES = new OptionNames(
       factory: 1,
       clientTtl: 1,
       maxOrigins: 1,
-      maxConnections: 1,
+
       maxWeightPerServer: 1,
       errorPenalty: 1,
     },
-    ...{ maxIdleConnections: 1, maxConnectionsWait: 1 },
     ...{ proxyTls: 1, requestTls: 1, proxyTunnel: 1, proxyKeepAlive: 1, onProxyResponse: 1 },
     ...{ clientFactory: 1, httpProxy: 1, httpsProxy: 1, noProxy: 1, enableCallHistory: 1 },
   },

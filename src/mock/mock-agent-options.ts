@@ -3,6 +3,7 @@ import { ownMembers } from '../base/object/own-options.ts'
 import type { AgentOptions } from '../dispatcher/agent.ts'
 import { type ClientOptions, type ClientSettings, readClientOptions } from '../dispatcher/client-options.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
+import { withoutLimits } from '../dispatcher/places/limit-options.ts'
 import { type PoolOptions, readPoolOptions } from '../dispatcher/pool/options.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { ownOptions } from '../options.ts'
@@ -71,7 +72,7 @@ export function readMockAgentOptions(given: MockAgentOptions): MockAgentSettings
     throw new InvalidArgumentError("options.protocol must be 'h1' or 'h2'")
   }
   const { maxOrigins: _, factory: __, ...rest } = options
-  const poolOptions = ownMembers(rest)
+  const poolOptions = ownMembers(withoutLimits(rest))
   const { clientOptions } = readPoolOptions(poolOptions)
   return {
     ...(flags as Required<typeof flags>),

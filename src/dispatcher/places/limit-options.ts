@@ -1,6 +1,7 @@
 /**
  * The limits of an agent over all origins, as options; and how an agent hands the limit on to what it makes.
  */
+import { ownMembers } from '../../base/object/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import { type Check, integerFrom, option, readOptions } from '../../options.ts'
 import { ConnectionLimit } from './connection-limit.ts'
@@ -42,7 +43,12 @@ const OPTIONS = {
 export function withoutLimits<T extends ConnectionLimitOptions>(
   options: T,
 ): Omit<T, keyof ConnectionLimitOptions> {
-  const { maxConnections: _, maxIdleConnections: __, maxConnectionsWait: ___, ...others } = options
+  const {
+    maxConnections: _,
+    maxIdleConnections: __,
+    maxConnectionsWait: ___,
+    ...others
+  } = ownMembers(options)
   return others
 }
 
