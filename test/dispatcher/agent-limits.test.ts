@@ -148,6 +148,24 @@ describe('maxConnections', () => {
     assert.equal(bench.connector.sockets.length, 2)
   })
 
+  test('none of the requests of an origin waits for a second connection longer than for the first', async (t) => {
+    const bench = new Bench(t, { maxConnections: 2 })
+    bench.send('b')
+    const order: number[] = []
+    const sendOne = (number: number): void => {
+      void bench.send('a').settled.then(() => order.push(number))
+    }
+    sendOne(0)
+    await bench.connector.open()
+    // There are always some more that wait.
+    for (let i = 1; i < 4; i++) sendOne(i)
+    for (let i = 4; i < 10; i++) {
+      await bench.answer(1)
+      sendOne(i)
+    }
+    assert.deepEqual(order, [0, 1, 2, 3, 4, 5])
+  })
+
   test('what is given up while it waits leaves the line', async (t) => {
     const bench = new Bench(t, { maxConnections: 1 })
     bench.send('a')

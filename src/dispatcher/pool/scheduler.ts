@@ -386,18 +386,23 @@ export class PoolScheduler extends RunLoop implements WorkHost, MemberHost {
     if (member.state === 'retired') return
     this.#growth.count(member)
     this.#place(member, 'drained')
-    if (this.#growth.awaitsPlace && this.#queue.size === 0 && member.session?.connected) this.#recall()
+    if (this.#growth.awaitsPlace && member.session?.connected) this.#exchange()
     this.run()
   }
 
-  /** A connection is free: what waits for another one need not. */
-  #recall(): void {
-    for (const { session } of this.#growth.opening) {
-      const requests = session?.recall() ?? []
-      for (const request of requests) request.moveTo(this)
-      this.#queue.putBack(requests)
-      this.run()
-      if (this.#queue.size > 0) return
+  /**
+   * A connection is free: what waits for another one goes first, and what came later waits in its stead, if
+   * there is anything left.
+   */
+  #exchange(): void {
+    const waiting = this.#growth.opening.filter(({ session }) => session?.awaitsPlace === true)
+    const requests = waiting.flatMap(({ session }) => session!.recall())
+    for (const request of requests) request.moveTo(this)
+    this.#queue.putBack(requests)
+    this.run()
+    for (const member of waiting) {
+      const work = member.state === 'retired' ? null : this.#queue.shift()
+      if (work !== null) this.#give(member, work)
     }
   }
 }

@@ -170,10 +170,13 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     return this.#enqueue(request, false)
   }
 
-  /** Gives up what waits, and has no connection on the way, for another member of the pool. */
+  /** The connector was not called yet. */
+  get awaitsPlace(): boolean {
+    return this.#state.at === 'connecting' && this.#state.attempt.awaitsPlace
+  }
+
+  /** Gives up what waits for a place, for another member of the pool. */
   recall(): readonly Request[] {
-    const state = this.#state
-    if (state.at !== 'connecting' || !state.attempt.awaitsPlace) return []
     const requests: Request[] = []
     for (let next = this.#queue.shift(); next !== null; next = this.#queue.shift()) requests.push(next)
     this.runLater()
