@@ -284,12 +284,12 @@ describe('maxConnectionsWait', () => {
     const bench = new Bench(t, { maxConnections: 1, maxConnectionsWait: 500 })
     const running = bench.send('a')
     await bench.connector.open()
-    const late = [bench.send('b'), bench.send('c')]
+    const late = [bench.send('b'), bench.send('c'), bench.send('c')]
     const failed = once(bench.agent, 'connectionError')
     await clock.advance(499)
     assert.deepEqual(
       late.map(({ error }) => error),
-      [undefined, undefined],
+      [undefined, undefined, undefined],
     )
     // Those that have waited as long within a moment fail together, or at the next look.
     await clock.advance(2)

@@ -378,7 +378,8 @@ export class PoolScheduler extends RunLoop implements WorkHost, MemberHost {
     if (!this.#growth.onNoConnection()) return
     const { kind, servername } = reason
     const concerned = this.#queue.drain((work) => kind !== 'wrong-name' || work.servername === servername)
-    const passed = { ...reason, isCallers: this.#policy.growth!.isForeign }
+    const isCallers = this.#policy.growth!.isForeign && kind !== 'no-place'
+    const passed = { ...reason, isCallers }
     for (const work of concerned) work.fail(passed)
   }
 
