@@ -59,6 +59,26 @@ const AROUND: Record<string, (url: string) => Dispatcher & { retire(): void }> =
   Dispatcher1Wrapper: (url) => new Dispatcher1Wrapper(new Client(url)),
 }
 
+test('retire() while the handler of a pipelined request starts: that is the last one on the connection', async (t) => {
+  const { server, client } = await startPair(t, { pipelining: 4 })
+  const [first, second, third] = ['/1', '/2', '/3'].map((path) =>
+    send(client, { path, blocking: false }, (method) => {
+      if (path === '/2' && method === 'onRequestStart') client.retire()
+    }),
+  )
+  const peer = await server.accept()
+  assert.match(await peer.head(), /^GET \/1 .*connection: keep-alive/is)
+  assert.match(await peer.head(), /^GET \/2 .*connection: close/is)
+  peer.send(OK, OK)
+  await Promise.all([first!.settled, second!.settled])
+  await peer.closed()
+  const next = await server.accept()
+  assert.match(await next.head(), /^GET \/3 /)
+  next.send(OK)
+  await third!.settled
+  assert.deepEqual([first!.body, second!.body, third!.body], ['ok', 'ok', 'ok'])
+})
+
 describe('retire() of', () => {
   for (const [name, make] of Object.entries(AROUND)) {
     test(name, async (t) => {

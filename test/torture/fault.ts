@@ -11,7 +11,9 @@ export const FAULTS = [
   'throw',
   'close',
   'destroy',
+  'retire',
   'take memory',
+  'destroy source',
 ] as const
 
 /** Faults in an internal call rather than at an event. */
@@ -24,8 +26,9 @@ export const INNER_FAULTS = ['break before', 'break after'] as const
  * - `duplicate`: a piece arrives twice
  * - `abort`, `abort last`: all callers abort, by signal or controller, or only the last one that still waits
  * - `throw`: the caller's own function throws
- * - `close`, `destroy`: of the dispatcher
+ * - `close`, `destroy`, `retire`: of the dispatcher
  * - `take memory`: the memory of request bodies is transferred
+ * - `destroy source`: the streams of request bodies are destroyed by their owner
  * - `break before`, `break after`: an internal function throws, before or after it has done its work
  */
 export type Fault = (typeof FAULTS)[number] | (typeof INNER_FAULTS)[number]

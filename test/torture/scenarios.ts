@@ -43,16 +43,25 @@ function postMemory(stage: Stage, size: number): void {
 }
 
 /** `request()`, its body read to the end. */
-function request(stage: Stage, path: string, body: Readable | null, expected: string): PromiseCall {
+function request(
+  stage: Stage,
+  path: string,
+  body: Readable | null,
+  expected: string,
+  expectContinue = false,
+): PromiseCall {
   const call = stage.add(new PromiseCall(`request ${path}`, expected))
-  if (body !== null)
+  if (body !== null) {
+    stage.sources.add(body)
     call.streams.push({
       name: 'the request body',
       get destroyed() {
         return body.destroyed
       },
     })
-  stage.entry.request({ path, method: body === null ? 'GET' : 'POST', body, signal: call.signal }).then(
+  }
+  const method = body === null ? 'GET' : 'POST'
+  stage.entry.request({ path, method, body, expectContinue, signal: call.signal }).then(
     ({ body: response }) => {
       call.given = response
       response.on('error', (error) => {
@@ -426,6 +435,11 @@ const PLAIN: readonly Scenario[] = [
     protocols: BOTH,
     act: (stage) => void stage.dispatch({ path: '/streamed' }, { body: STREAMED, pauses: true }),
   },
+  // The states of a held body, and where each is met by every fault, over both protocols:
+  // - it waits for the 100: all of these; for its time to be over: 'and silence'
+  // - the 100 has come, or several have, and the body leaves as bytes or as a stream: the first two, 'request()'
+  // - it leaves because its time is over: 'and silence'
+  // - a final answer has come instead, which refuses it, or wants it: 'refused', 'a 2xx without a 100'
   {
     name: 'expect-continue',
     protocols: BOTH,
@@ -468,6 +482,31 @@ const PLAIN: readonly Scenario[] = [
       stage.dispatch({ ...options, path: '/refuse?2', body: 'b'.repeat(3_000) }, { body: '/refuse?2' })
       stage.dispatch({ path: '/next' }, { body: '/next' })
     },
+  },
+  {
+    name: 'expect-continue, with several 100s',
+    protocols: BOTH,
+    act: (stage) => {
+      const options = { path: '/echo-asked-twice', method: 'POST', expectContinue: true }
+      stage.dispatch({ ...options, body: slowSource() }, { body: PARTS.join('') })
+      stage.dispatch({ path: '/next' }, { body: '/next' })
+    },
+  },
+  {
+    name: 'expect-continue, in a pool',
+    protocols: BOTH,
+    pool: 2,
+    act: (stage) => {
+      const options = { method: 'POST', expectContinue: true }
+      stage.dispatch({ ...options, path: '/echo?1', body: slowSource() }, { body: PARTS.join('') })
+      stage.dispatch({ ...options, path: '/echo?2', body: 'held' }, { body: 'held' })
+      stage.dispatch({ ...options, path: '/refuse', body: 'held' }, { body: '/refuse' })
+    },
+  },
+  {
+    name: 'expect-continue, request() with a stream',
+    protocols: BOTH,
+    act: (stage) => void request(stage, '/echo', slowSource(), PARTS.join(''), true),
   },
   {
     name: 'expect-continue, a 2xx without a 100',
@@ -678,6 +717,8 @@ const STACKED = [
   'GOAWAY',
   'pool',
   'request()',
+  'expect-continue',
+  'expect-continue, refused',
   'request() with a stream',
   'request() left unread',
   'stream()',

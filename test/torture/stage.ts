@@ -2,6 +2,7 @@
  * One run of a scenario, independent of its network: a number for each event, the fault that is planned for one of
  * them, and the checks of all calls at the end.
  */
+import { Readable } from 'node:stream'
 import {
   type Client,
   type ClientOptions,
@@ -60,6 +61,8 @@ export abstract class Stage {
   readonly calls: Call[] = []
   /** The memory of request bodies. */
   readonly memories = new Set<ArrayBuffer>()
+  /** The streams of request bodies. */
+  readonly sources = new Set<Readable>()
   readonly origin: TortureOrigin
   protected readonly scenario: Scenario
   protected readonly problems: string[] = []
@@ -112,6 +115,7 @@ export abstract class Stage {
   dispatch(options: Partial<DispatchOptions>, how: DispatchCallOptions = {}): DispatchCall {
     const call = new DispatchCall(`${options.method ?? 'GET'} ${options.path}`, this.mark, how)
     this.calls.push(call)
+    if (options.body instanceof Readable) this.sources.add(options.body)
     try {
       this.entry.dispatch({ path: '/', method: 'GET', ...options }, call)
     } catch (error) {
@@ -165,6 +169,8 @@ export abstract class Stage {
     if (fault === 'abort') for (const call of [...this.calls]) call.abort()
     if (fault === 'abort last') this.calls.findLast(({ isSettled }) => !isSettled)?.abort()
     if (fault === 'take memory') this.#takeMemory()
+    if (fault === 'destroy source') for (const source of this.sources) source.destroy()
+    if (fault === 'retire') this.dispatcher.retire()
     if (fault === 'close') this.endings.push(this.dispatcher.close().catch(() => {}))
     if (fault === 'destroy') this.endings.push(this.dispatcher.destroy())
   }

@@ -130,6 +130,12 @@ export class TortureOrigin {
         exchange.head(200)
         echo(exchange)
         return
+      case 'echo-asked-twice':
+        exchange.interim(100)
+        exchange.interim(102)
+        exchange.interim(100)
+        exchange.onComplete = () => exchange.respond(200, Buffer.concat(exchange.received))
+        return
       case 'refuse':
         exchange.respond(417, path)
         return

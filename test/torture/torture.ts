@@ -57,9 +57,10 @@ export async function torture(
 }
 
 /** If there is only one call, it is also the last. */
-function plansFor({ events, calls, memories }: Stage): Plan[][] {
+function plansFor({ events, calls, memories, sources }: Stage): Plan[][] {
   const faults = FAULTS.filter((fault) => {
     if (fault === 'abort last') return calls.length > 1
+    if (fault === 'destroy source') return sources.size > 0
     return fault !== 'take memory' || memories.size > 0
   })
   return events.flatMap(({ kind }, at) =>
