@@ -1,5 +1,5 @@
 // Certificates of client, server and authority change every second under 500 requests/s for 30 s, over both protocols:
-// `tsx scripts/rotation.ts [--seconds 30]`. Fails if a request does.
+// `npm run test:rotation -- [--seconds 30]`. Fails if a request does.
 import { parseArgs } from 'node:util'
 import { rotate } from '../test/load/rotation.ts'
 
