@@ -1,5 +1,5 @@
 /**
- * The origin server for reverse proxies: everything that static files cannot do. Echoed bodies, trailers, interim
+ * The origin server for reverse proxies: everything that static files cannot do. Echoed and refused bodies, trailers, interim
  * responses, responses without content, delayed responses, WebSockets; and the site's files for proxies that cannot
  * serve files.
  */
@@ -42,6 +42,10 @@ export class Backend {
   static async start(stage: Stage): Promise<Backend> {
     // A proxy keeps its connections: closing one that it is about to use would fail a request.
     const server = http.createServer({ keepAliveTimeout: 0, requestTimeout: 0, headersTimeout: 0 })
+    server.on('checkContinue', (request: http.IncomingMessage, response: http.ServerResponse) => {
+      if (request.url !== '/backend/refused') response.writeContinue()
+      server.emit('request', request, response)
+    })
     const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE })
     server.on('upgrade', (request, socket, head) => {
       sockets.handleUpgrade(request, socket, head, (client) => {
@@ -78,6 +82,10 @@ export class Backend {
         request.on('end', () => response.end(Buffer.concat(parts)))
         return
       }
+      case '/backend/refused':
+        response.writeHead(413, { connection: 'close' })
+        response.end('too much')
+        return
       case '/backend/echo/duplex':
         response.writeHead(200)
         request.pipe(response)

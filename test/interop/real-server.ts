@@ -59,6 +59,10 @@ export interface RealServer<S extends Site = Site> {
   readonly breaksEchoes?: readonly Wire[]
   /** The content codings that it makes, each with the path of a text that it encodes. */
   readonly codings?: Readonly<Record<string, readonly string[]>>
+  /** The wires on which it asks for a body that waits for that (RFC 9110 §10.1.1). On others it stays silent. */
+  readonly asksForBodies?: readonly Wire[]
+  /** A path whose requests it refuses by their head, and the wires on which it then does not ask for the body. */
+  readonly refusal?: { readonly path: string; readonly status: number; readonly wires: readonly Wire[] }
   /** Selects by the client's order in ALPN, not by its own (RFC 7301 §3.2 requires its own). */
   readonly followsClient?: boolean
   /** Where a client without the right certificate gets the error. */

@@ -108,26 +108,6 @@ export async function echoKnown(client: Client, path: string, attempts = 1): Pro
   await withAttempts(attempts, () => echo(client, path, streamOf(LARGE), LARGE, length))
 }
 
-/** The server may ask for the body, stay silent, or answer without it; the client continues in any case. */
-export async function expectContinue(client: Client): Promise<void> {
-  for (const given of [Buffer.from('small'), LARGE]) {
-    const options = { path: '/backend/echo', method: 'POST', body: given, expectContinue: true } as const
-    const { statusCode, body } = await client.request(options)
-    assert.equal(statusCode, 200)
-    assert.equal(digest(await body.bytes()), digest(given))
-  }
-  const refused = { path: '/not-there', method: 'POST', body: LARGE, expectContinue: true } as const
-  try {
-    const { statusCode, body } = await client.request(refused)
-    assert.ok(statusCode >= 400, String(statusCode))
-    await body.dump()
-  } catch (error) {
-    // nghttpx asks for the body, refuses it, and closes the connection before it has read all of it.
-    assert.match(String((error as NodeJS.ErrnoException).code), /^(?:EPIPE|ECONNRESET|UND_ERR_SOCKET)$/)
-  }
-  await getSmall(client)
-}
-
 /** A body of unannounced length is refused, and the client continues. */
 export async function lengthRequired(client: Client, path: string): Promise<void> {
   const { statusCode, body } = await client.request({ path, method: 'POST', body: streamOf(LARGE) })

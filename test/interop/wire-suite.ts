@@ -4,6 +4,7 @@ import { before, describe, test } from 'node:test'
 import { Client } from '../../src/index.ts'
 import { HINT, TRAILED_TEXT, TRAILER } from './backend.ts'
 import { digest } from './content.ts'
+import { accepted, refused, refusedLate } from './expectations.ts'
 import { assertAllSucceeded, Load } from './load.ts'
 import { multiplexes, WIRES, type Wire } from './real-server.ts'
 import type { RunningServer } from './running-server.ts'
@@ -11,7 +12,6 @@ import {
   abandonLarge,
   echoAll,
   echoKnown,
-  expectContinue,
   getLarge,
   getSmall,
   head,
@@ -56,7 +56,16 @@ function wireTests(running: RunningServer, wire: Wire): void {
     test('large bodies of bytes and of streams come back', () =>
       echoAll(client, '/backend/echo', server.breaksEchoes?.includes(wire) ? 5 : 1))
   }
-  test('a body that is held back is asked for, or refused', () => expectContinue(client))
+  const asks = server.asksForBodies?.includes(wire) ?? false
+  test(`a body that is held back is ${asks ? 'asked for' : 'sent after a while'}`, () =>
+    accepted(client, '/backend/echo', asks))
+  test('a body that is held back is refused for its path', () => refusedLate(client, '/not-there'))
+  test('a body that is held back is refused by the backend', () => refusedLate(client, '/backend/refused'))
+  const { refusal } = server
+  if (refusal?.wires.includes(wire)) {
+    test(`${refusal.status}: nothing of a body that is held back is sent`, () =>
+      refused(client, refusal.path, refusal.status))
+  }
   if (server.duplex.includes(wire)) {
     test('and come back while they are being sent', () => echoAll(client, '/backend/echo/duplex'))
   }

@@ -4,7 +4,7 @@ import type { Backend } from '../backend.ts'
 import { AUTHORITY_FILE, CERT_FILE, KEY_FILE } from '../certificate-files.ts'
 import { writeSite } from '../content.ts'
 import { freePorts } from '../ports.ts'
-import { onEvery, type RealServer, type Site } from '../real-server.ts'
+import { onEvery, type RealServer, type Site, WIRES } from '../real-server.ts'
 import { findProgram, withPart } from '../server-process.ts'
 import type { Stage } from '../stage.ts'
 
@@ -19,6 +19,7 @@ const MODULES = '/usr/lib/apache2/modules'
 const modules = [
   'mpm_event',
   'authz_core',
+  'alias',
   'mime',
   'http2',
   'ssl',
@@ -44,6 +45,7 @@ function configuration(
     </VirtualHost>`
   const files = `
       DocumentRoot ${folder}/htdocs
+      Redirect 413 /refused
       ProxyPass /backend/ http://127.0.0.1:${backend}/backend/ upgrade=websocket flushpackets=on`
   const tls = `
       ${files}
@@ -102,6 +104,8 @@ export const apache: RealServer<ApacheSite> = {
   stumblesAtReset: ['h2c'],
   codings: { gzip: ['/text.txt'], br: ['/text.txt'] },
   refusesIn: 'handshake',
+  asksForBodies: WIRES,
+  refusal: { path: '/refused', status: 413, wires: WIRES },
 
   async start(stage: Stage, backend: Backend): Promise<ApacheSite> {
     const folder = stage.folder()

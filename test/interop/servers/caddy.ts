@@ -4,7 +4,7 @@ import type { Backend } from '../backend.ts'
 import { AUTHORITY_FILE, CERT_FILE, KEY_FILE } from '../certificate-files.ts'
 import { writeSite } from '../content.ts'
 import { freePorts } from '../ports.ts'
-import { onEvery, type RealServer, type Site } from '../real-server.ts'
+import { onEvery, type RealServer, type Site, WIRES } from '../real-server.ts'
 import { findProgram } from '../server-process.ts'
 import type { Stage } from '../stage.ts'
 
@@ -20,6 +20,9 @@ function configuration(
     reverse_proxy 127.0.0.1:${backend} {
       flush_interval -1
     }
+  }
+  handle /refused {
+    respond 413
   }
   handle {
     encode zstd gzip
@@ -64,6 +67,8 @@ export const caddy: RealServer = {
   breaksEchoes: ['h1', 'h1+tls'],
   codings: { gzip: ['/text.txt'], zstd: ['/text.txt'] },
   refusesIn: 'handshake',
+  asksForBodies: WIRES,
+  refusal: { path: '/refused', status: 413, wires: WIRES },
 
   async start(stage: Stage, backend: Backend): Promise<Site> {
     const folder = stage.folder()

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import type { Backend } from '../backend.ts'
 import { AUTHORITY_FILE, certificateWithKey } from '../certificate-files.ts'
 import { freePorts } from '../ports.ts'
-import { onEvery, type RealServer, type Site } from '../real-server.ts'
+import { onEvery, type RealServer, type Site, WIRES } from '../real-server.ts'
 import { findProgram } from '../server-process.ts'
 import type { Stage } from '../stage.ts'
 
@@ -33,6 +33,7 @@ frontend site
   bind 127.0.0.1:${ports.h2c} proto h2
   bind 127.0.0.1:${ports.tls} ${tls}
   bind 127.0.0.1:${ports.mutual} ${tls} verify required ca-file ${AUTHORITY_FILE}
+  http-request deny deny_status 413 if { path /refused }
   use_backend raw if { path_beg /raw/ }
   default_backend origin
 backend origin
@@ -57,6 +58,8 @@ export const haproxy: RealServer = {
   duplex: ['h1', 'h1+tls', 'h2', 'h2c'],
   codings: { gzip: ['/text.txt'], deflate: ['/text.txt', '/raw/text.txt'] },
   refusesIn: 'handshake',
+  asksForBodies: WIRES,
+  refusal: { path: '/refused', status: 413, wires: WIRES },
 
   async start(stage: Stage, backend: Backend): Promise<Site> {
     const folder = stage.folder()

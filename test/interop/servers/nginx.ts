@@ -4,7 +4,7 @@ import type { Backend } from '../backend.ts'
 import { AUTHORITY_FILE, CERT_FILE, KEY_FILE } from '../certificate-files.ts'
 import { writeSite } from '../content.ts'
 import { freePorts } from '../ports.ts'
-import { onEvery, type RealServer, type Site } from '../real-server.ts'
+import { onEvery, type RealServer, type Site, WIRES } from '../real-server.ts'
 import { findProgram } from '../server-process.ts'
 import type { Stage } from '../stage.ts'
 
@@ -34,6 +34,10 @@ function configuration(
       root ${folder}/htdocs;
       ${more}
       client_max_body_size 0;
+      location = /refused {
+        client_max_body_size 1;
+        proxy_pass http://127.0.0.1:${backend};
+      }
       location /backend/ {
         proxy_pass http://127.0.0.1:${backend};
         proxy_http_version 1.1;
@@ -97,6 +101,8 @@ export const nginx: RealServer<NginxSite> = {
   duplex: ['h2', 'h2c'],
   codings: { gzip: ['/text.txt'], ...(makesBrotli ? { br: ['/text.txt'] } : null) },
   refusesIn: 'response',
+  asksForBodies: ['h1', 'h1+tls'],
+  refusal: { path: '/refused', status: 413, wires: WIRES },
 
   async start(stage: Stage, backend: Backend): Promise<NginxSite> {
     const folder = stage.folder()
