@@ -19,6 +19,7 @@ missing_packages() {
     nghttp2-server:nghttpd \
     nghttp2-proxy:nghttpx \
     caddy:caddy \
+    golang-go:go \
     squid:squid \
     redis-server:redis-server \
     tinyproxy-bin:tinyproxy \
