@@ -24,7 +24,7 @@ import type { Dispatching } from '../request/dispatching.ts'
 import type { OwnOrigin } from '../request/logical-origin.ts'
 import { type Consumer, deliver, type Form, NOBODY, SERVED, type Settle } from './consumer.ts'
 import { type Arrived, divert, neededFor, type OuterLayers } from './diversion.ts'
-import { type Answered, statusError, timeoutError } from './failure.ts'
+import { type Answered, named, statusError, timeoutError } from './failure.ts'
 import type { Fields } from './headers.ts'
 import type { HttpRequest } from './options.ts'
 import { CallProgress, type Watchers } from './progress.ts'
@@ -349,11 +349,19 @@ export class CallRun extends ApiHandler implements BodySource {
     this.fail(statusError(this.#answered!, { body, bodyTruncated }))
   }
 
-  protected override onFailure(error: unknown): void {
+  protected override onFailure(reason: unknown): void {
     this.#end()
+    const error = this.#named(reason)
     if (this.#error !== null) this.#error.end()
     if (this.#body !== null) this.#body.fail(error)
     this.#reject(error)
+  }
+
+  /** What a layer above the dispatcher has made says which call it is about; a value of the caller stays as it is. */
+  #named(error: unknown): unknown {
+    const { method, signal } = this.#plan.opts
+    if (!(error instanceof Error) || error === signal?.reason) return error
+    return named(error, method, this.#url, this.#attempts)
   }
 
   /** Has no effect on a promise that is resolved. */

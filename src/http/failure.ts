@@ -4,6 +4,7 @@ import { shownPath } from '../base/address/shown-path.ts'
 import { attempts } from '../base/text/attempts.ts'
 import { ResponseError, type RetrySafety } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
+import { nameRequest } from '../request/error-context.ts'
 import { shownTarget } from './target.ts'
 
 /** What is known about an answered request. */
@@ -30,10 +31,15 @@ export function responseError(
   const { method, url, statusCode, headers } = answered
   const message = `${method} ${shownTarget(url)} answered ${statusCode}${what}`
   const error = new ResponseError(message, statusCode, { headers, body, bodyTruncated })
-  const { origin, pathname } = new URL(url)
   // The server has answered, so it may have acted.
   const retrySafety: RetrySafety = 'idempotent-only'
-  return Object.assign(error, { method, origin, path: shownPath(pathname), retrySafety })
+  return Object.assign(error, { method, ...placeOf(url), retrySafety })
+}
+
+/** Without the query. */
+function placeOf(url: string): { readonly origin: string; readonly path: string } {
+  const { origin, pathname } = new URL(url)
+  return { origin, path: shownPath(pathname) }
 }
 
 /** The reason phrase of HTTP/1.1, where there is one. */
@@ -63,5 +69,14 @@ export function timeoutError(
   doing: string,
 ): Error {
   const message = `${method} ${shownTarget(url)} took longer than timeout.total, ${limit} ms: ${attempts(starts)}, ${doing}`
-  return Object.assign(new DOMException(message, 'TimeoutError'), { method, attempts: starts })
+  return Object.assign(new DOMException(message, 'TimeoutError'), {
+    method,
+    ...placeOf(url),
+    attempts: starts,
+  })
+}
+
+/** An error that a layer has made, with the request that it is about. */
+export function named(error: Error, method: string, url: string, starts: number): Error {
+  return nameRequest(error, { method, ...placeOf(url) }, `${method} ${shownTarget(url)}: ${attempts(starts)}`)
 }

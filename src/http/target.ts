@@ -64,10 +64,10 @@ function readUrl(path: unknown, base: URL | null): URL {
   else if (typeof path !== 'string') throw new InvalidArgumentError('path must be a string or a URL')
   else if (base !== null) url = below(path, base)
   else if (URL.canParse(path)) url = new URL(path)
-  else
-    throw new InvalidArgumentError(
-      `path must be an absolute URL where there is no baseUrl: ${shownUrl(path)}`,
-    )
+  else {
+    const expected = /^https?:\/\//i.test(path) ? 'a valid URL' : 'an absolute URL where there is no baseUrl'
+    throw new InvalidArgumentError(`path must be ${expected}: ${shownUrl(path)}`)
+  }
   checkHttp(url, 'path')
   return url
 }

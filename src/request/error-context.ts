@@ -53,6 +53,38 @@ function withFields(error: Error, context: RequestErrorContext): Error {
   return target
 }
 
+/**
+ * The same for an error that was made between a dispatcher and a caller, by a layer that knows less: which request
+ * it is about, unless the error says so itself. It stays the same error, which a hook may have thrown; another
+ * request that ends with it gets a copy.
+ */
+export function nameRequest(
+  error: Error,
+  request: Pick<RequestErrorContext, 'method' | 'origin' | 'path'>,
+  text: string,
+): Error {
+  try {
+    const known = namedStacks.get(error)
+    if (known === undefined && (Object.hasOwn(error, 'method') || !(isOurs(error) || isOfDecoder(error))))
+      return error
+    const target = known === undefined ? error : copy(error)
+    const stack = known ?? ownStack(error)
+    Object.assign(target, request)
+    if (target === error) namedStacks.set(error, stack)
+    defineStack(target, () => withWords(stack(), error.message, text))
+    return target
+  } catch {
+    return error
+  }
+}
+
+const namedStacks = new WeakMap<Error, () => unknown>()
+
+/** The codes of zlib, Brotli and Zstandard in the runtime. */
+function isOfDecoder(error: NodeJS.ErrnoException): boolean {
+  return typeof error.errno === 'number' && /^(?:Z_|ERR__?ERROR_|ZSTD_)/.test(error.code ?? '')
+}
+
 /** Of the errors of the runtime that were given a context: another request may end with the same one. */
 const plainStacks = new WeakMap<Error, () => unknown>()
 

@@ -73,6 +73,61 @@ describe('an error', () => {
     assert.match((await failure(api.get('good').then((found) => found.json()))).message, /not JSON/)
   })
 
+  test('of a layer between the call and its dispatcher says which request it is about', async (t) => {
+    const { api, url } = await setStage(t, undefined, (request, response) => {
+      const headers: Record<string, Record<string, string>> = {
+        loop: { location: request.url! },
+        away: { location: 'ftp://127.0.0.1/' },
+      }
+      const name = /\w+(?=\?)/.exec(request.url!)![0]
+      if (headers[name] === undefined)
+        response.writeHead(200, { 'content-encoding': name }).end('x'.repeat(40))
+      else response.writeHead(302, headers[name]).end()
+    })
+    const first = ({ stack }: { stack?: string }) => stack!.split('\n', 1)[0]!
+    for (const [path, message, attempts] of [
+      ['loop', 'max redirects', '11 attempts'],
+      ['away', 'Invalid URL protocol: the URL must start with `http:` or `https:`.', '1 attempt'],
+      ['gzip', 'incorrect header check', '1 attempt'],
+      ['br', 'Decompression failed', '1 attempt'],
+    ] as const) {
+      const error = await failure(api.get(`${path}?token=hunter2`).text())
+      assert.equal(error.message, message)
+      assert.deepEqual([error['method'], error['origin'], error['path']], ['GET', url, `/v1/${path}`])
+      assert.ok(
+        first(error).endsWith(`: ${message} (GET ${url}/v1/${path}?token=…: ${attempts})`),
+        first(error),
+      )
+    }
+    assert.ok((await failure(api.get('loop?a=b').json())) instanceof errors.MaxRedirectsError)
+  })
+
+  test('that a hook throws is the error of the call, and names each call if it throws it again', async (t) => {
+    const own = new errors.RequestAbortedError('mine')
+    const afterResponse = (): never => {
+      throw own
+    }
+    const { api, url } = await setStage(t, undefined, jsonOf(1), {
+      hooks: { afterResponse: [afterResponse] },
+    })
+    assert.equal(await failure(api.get('a').json()), own)
+    const second = await failure(api.get('b').json())
+    assert.ok(second instanceof errors.RequestAbortedError)
+    assert.deepEqual([own['path' as keyof typeof own], second['path']], ['/v1/a', '/v1/b'])
+    const first = ({ stack }: { stack?: string }) => stack!.split('\n', 1)[0]!
+    assert.ok(first(own).endsWith(`: mine (GET ${url}/v1/a: 1 attempt)`), first(own))
+    assert.ok(first(second).endsWith(`: mine (GET ${url}/v1/b: 1 attempt)`), first(second))
+  })
+
+  test('of the caller stays as it is', async (t) => {
+    const { api } = await setStage(t)
+    const reason = new errors.RequestAbortedError('mine')
+    const stack = reason.stack
+    const signal = AbortSignal.abort(reason)
+    assert.equal(await failure(api.get('x', { signal }).json()), reason)
+    assert.deepEqual([reason.stack, Object.hasOwn(reason, 'method')], [stack, false])
+  })
+
   test('is not thrown with throwOnError: false', async (t) => {
     const { api } = await setStage(t, undefined, jsonOf({ a: 1 }, 404))
     assert.deepEqual(await api.get('x', { throwOnError: false }).json(), { a: 1 })

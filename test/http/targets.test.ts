@@ -67,6 +67,7 @@ describe('a path', () => {
   test('without a base is an absolute URL', () => {
     assert.equal(url('http://a/b?c', null), 'http://a/b?c')
     assert.throws(() => http.get('users'), /path must be an absolute URL where there is no baseUrl: users/)
+    assert.throws(() => http.get('http://h:99999/a?token=x'), /path must be a valid URL: http:\/\/h:99999\/a/)
   })
 })
 
