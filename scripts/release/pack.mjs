@@ -1,5 +1,6 @@
 // The files of a release from the tree as it is: the package, its bill of materials, the checksums. The workflow of a tag
 // runs it, and gets the bytes that `npm run release` got: `node scripts/release/pack.mjs --tag=v1.2.3` fills release/.
+// Without a tag, it does so for whoever wants the package before it is published (`npm run pack`).
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +16,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) main()
 function main() {
   const { tag } = parseArgs({ options: { tag: { type: 'string' } } }).values
   const { version } = readManifest(root)
-  if (tag !== `v${version}`) throw new Error(`the tag ${tag} is not that of version ${version}`)
+  if (tag !== undefined && tag !== `v${version}`)
+    throw new Error(`the tag ${tag} is not that of version ${version}`)
   writeFiles(join(root, 'release'), filesOf(root))
 }
 

@@ -183,6 +183,10 @@ describe('a release', () => {
     // What the workflow of the tag does.
     run(process.execPath, ['scripts/release/pack.mjs', '--tag=v0.2.0'], { cwd: clone })
     assert.deepEqual(sumsIn(readFileSync(join(clone, 'release/SHA256SUMS'), 'utf8')), sumsIn(made.output))
+    assert.throws(
+      () => run(process.execPath, ['scripts/release/pack.mjs', '--tag=v0.1.0'], { cwd: clone }),
+      /is not that/,
+    )
     const sbom = JSON.parse(readFileSync(join(clone, 'release/ventuno-0.2.0.cdx.json'), 'utf8'))
     assert.match(
       sbom.serialNumber,
