@@ -1,6 +1,7 @@
 // The runner's `spec` reporter for compiled tests: places in scripts of build/ become places in the TypeScript files.
 // Done here and not by `--enable-source-maps`: test processes make thousands of errors, and only a few are displayed.
-// A test that is skipped without a reason fails the run: nobody could tell later whether it still has one.
+// A test that is skipped without a reason fails the run: nobody could tell later whether it still has one. So does one that
+// is marked with `todo`, whose failures the runner does not count.
 import { readFileSync } from 'node:fs'
 import { SourceMap } from 'node:module'
 import { dirname, join, relative } from 'node:path'
@@ -34,18 +35,26 @@ function original(place, script, line, column) {
 
 export default async function* report(events) {
   const silent = []
-  const all = Readable.from(watched(events, silent)).pipe(new Spec())
+  const postponed = []
+  const all = Readable.from(watched(events, silent, postponed)).pipe(new Spec())
   for await (const text of all) yield String(text).replace(PLACE, original)
-  if (silent.length === 0) return
-  yield `✖ skipped without a reason:\n${silent.map((name) => `  ${name}\n`).join('')}`
+  yield* complaint('skipped without a reason', silent)
+  yield* complaint('left to do', postponed)
+}
+
+function* complaint(what, names) {
+  if (names.length === 0) return
+  yield `✖ ${what}:\n${names.map((name) => `  ${name}\n`).join('')}`
   process.exitCode = 1
 }
 
-async function* watched(events, silent) {
+async function* watched(events, silent, postponed) {
   for await (const event of events) {
-    const { name, skip, file = '' } = event.data
-    if (event.type === 'test:pass' && (skip === true || skip === ''))
-      silent.push(`${name} (${relative(root, file)})`)
+    const { name, skip, todo, file = '' } = event.data
+    const isOver = event.type === 'test:pass' || event.type === 'test:fail'
+    const place = `${name} (${relative(root, file)})`
+    if (isOver && (skip === true || skip === '')) silent.push(place)
+    if (isOver && todo !== undefined) postponed.push(place)
     yield event
   }
 }

@@ -18,6 +18,7 @@ import {
   Socks5ProxyAgent,
 } from '../../src/index.ts'
 import { CIRCUIT_BREAKER_OPTIONS } from '../../src/interceptor/circuit-breaker/options.ts'
+import { readCompressOptions } from '../../src/interceptor/compress/options.ts'
 import { DECOMPRESS_OPTIONS } from '../../src/interceptor/decompress/options.ts'
 import { DEDUPLICATE_OPTIONS } from '../../src/interceptor/deduplicate/options.ts'
 import { readDnsOptions } from '../../src/interceptor/dns/options.ts'
@@ -142,7 +143,9 @@ function optionRows(path: string): Row[] {
 }
 
 function fieldsOf(path: string, type: string): string[] {
-  const body = new RegExp(`export interface ${type}\\b[^]*?\\{\\n([^]*?)\\n\\}`).exec(source(path))
+  const body = new RegExp(`(?:^|\\n)(?:export )?interface ${type}\\b[^]*?\\{\\n([^]*?)\\n\\}`).exec(
+    source(path),
+  )
   assert.ok(body !== null, type)
   return [...body[1]!.matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm)].map(([, name]) => name!)
 }
@@ -157,6 +160,8 @@ function cookieOptions(options: object): void {
 const INTERCEPTOR_SETTINGS: [path: string, settings: object][] = [
   ['docs/cache.md', readCacheOptions({})],
   ['docs/circuit-breaker.md', readOptions(CIRCUIT_BREAKER_OPTIONS, {})],
+  // The level depends on the coding.
+  ['docs/compress.md', { ...readCompressOptions({}), level: null }],
   ['docs/decompress.md', readOptions(DECOMPRESS_OPTIONS, {})],
   ['docs/deduplicate.md', readOptions(DEDUPLICATE_OPTIONS, {})],
   ['docs/dns.md', readDnsOptions({})],
@@ -169,7 +174,10 @@ const INTERCEPTOR_SETTINGS: [path: string, settings: object][] = [
 /** The types whose options are rows of a table of their page, not only words in it. */
 const INTERCEPTOR_TYPES: [file: string, type: string, path: string][] = [
   ['cache/options.ts', 'CacheOptions', 'docs/cache.md'],
+  ['interceptor/auth/options.ts', 'AuthSchemes', 'docs/auth.md'],
+  ['interceptor/auth/options.ts', 'AuthScope', 'docs/auth.md'],
   ['interceptor/circuit-breaker/options.ts', 'CircuitBreakerOptions', 'docs/circuit-breaker.md'],
+  ['interceptor/compress/options.ts', 'CompressOptions', 'docs/compress.md'],
   ['interceptor/cookies/options.ts', 'CookiesOptions', 'docs/cookie-jar.md'],
   ['interceptor/decompress/options.ts', 'DecompressOptions', 'docs/decompress.md'],
   ['interceptor/deduplicate/options.ts', 'DeduplicateOptions', 'docs/deduplicate.md'],
@@ -323,6 +331,9 @@ describe('the options', () => {
       const names = fieldsOf(file, type).filter((name) => `${type}.${name}` !== IGNORED)
       for (const name of names) assert.ok(rows.has(name), `${type}.${name}`)
     }
+    const checked = new Set(INTERCEPTOR_TYPES.map(([file]) => file.split('/')[1]!))
+    const folders = readdirSync(join(root, 'src/interceptor'), { withFileTypes: true })
+    for (const folder of folders) assert.ok(!folder.isDirectory() || checked.has(folder.name), folder.name)
   })
 
   it('of interceptors have the defaults that are written', () => {

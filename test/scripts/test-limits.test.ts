@@ -78,6 +78,11 @@ describe('npm test', () => {
     )
     assert.match(output, /✖ skipped without a reason:\n {2}silent \(.*\)\n {2}silent as well \(.*\)\n$/)
     assert.equal(status, 1)
+    for (const todo of ['true', `'later'`]) {
+      const late = runFile(t, `test('x', { todo: ${todo} }, () => { throw new Error() })`, '60000,60000')
+      assert.match(late.output, /✖ left to do:\n {2}x \(.*\)\n$/)
+      assert.equal(late.status, 1)
+    }
     const { status: good } = runFile(t, `test('x', { skip: 'the moon is full' }, () => {})`, '60000,60000')
     assert.equal(good, 0)
   })
