@@ -42,9 +42,17 @@ function jsonText(value: unknown): string {
   try {
     text = JSON.stringify(value)
   } catch (cause) {
-    throw new InvalidArgumentError(`json cannot be serialised: ${(cause as Error).message}`, { cause })
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new InvalidArgumentError(`json cannot be serialised: ${why}`, { cause })
   }
-  if (text === undefined) throw new InvalidArgumentError(`json cannot be a ${typeof value}`)
+  if (text === undefined) {
+    const isSilent = typeof value === 'object'
+    throw new InvalidArgumentError(
+      isSilent
+        ? 'json cannot be serialised: its toJSON() returns nothing'
+        : `json cannot be a ${typeof value}`,
+    )
+  }
   return text
 }
 

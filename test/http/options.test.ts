@@ -3,6 +3,10 @@ import { describe, test } from 'node:test'
 import { errors, http } from '../../src/index.ts'
 import { setStage } from './stage.ts'
 
+const throwsNull = (): never => {
+  throw null
+}
+
 type Row = readonly [options: unknown, message: RegExp]
 
 const OF_CLIENT: readonly Row[] = [
@@ -75,6 +79,8 @@ const OF_CALL: readonly Row[] = [
   [{ json: 1, form: {} }, /a request has one body, not json and form/],
   [{ json: () => {} }, /json cannot be a function/],
   [{ json: 10n }, /json cannot be serialised/],
+  [{ json: { toJSON: () => undefined } }, /json cannot be serialised: its toJSON\(\) returns nothing/],
+  [{ json: { toJSON: throwsNull } }, /json cannot be serialised: null/],
   [{ json: Promise.resolve(1) }, /json is a promise: await it first/],
   [{ form: 'a=b' }, /form must be an object or URLSearchParams/],
   [{ form: { a: {} } }, /form\.a must be a string/],
