@@ -10,6 +10,7 @@ import { Uncaught } from '../torture/uncaught.ts'
 import { ChaosOrigin } from './chaos-origin.ts'
 import { examine } from './examination.ts'
 import { disagreement, finalDisagreement } from './listed-connections.ts'
+import { Measured } from './measured.ts'
 import { Random } from './random.ts'
 import type { ChaosReport } from './report.ts'
 import { Workload } from './workload.ts'
@@ -37,6 +38,13 @@ const MOST_TIMERS_TO_AGREE = 200
 
 /** Timers that may fire after all faults have ended: more indicate an endless loop. */
 const MOST_TIMERS = 20_000
+
+/** The dispatchers, and what requests go to: with metrics alone, and with other interceptors. */
+interface Targets {
+  readonly dispatchers: readonly (Client | Pool | Agent)[]
+  readonly plain: readonly Dispatcher[]
+  readonly stacked: readonly Dispatcher[]
+}
 
 export abstract class ChaosRun {
   protected abstract readonly wire: string
@@ -85,18 +93,23 @@ export abstract class ChaosRun {
     const restore = this.clock.enable()
     const workload = new Workload(this.random, this.url)
     const dispatchers = this.#makeDispatchers()
+    const measured = new Measured(dispatchers, this.problems)
+    const plain = dispatchers.map((dispatcher) => dispatcher.compose(measured.around('plain')))
     const stacked = dispatchers.map((dispatcher) =>
       dispatcher.compose([
+        ...measured.around('attempt'),
         interceptors.circuitBreaker({ threshold: 0.9, minRequests: 50 }),
         ...repeatableStack(),
+        ...measured.around('call'),
       ]),
     )
     try {
-      await this.#rage(workload, dispatchers, stacked)
+      await this.#rage(workload, { dispatchers, plain, stacked }, measured)
       await this.#calmDown(workload)
       await this.#compareConnections(dispatchers)
       await this.#close(dispatchers)
       this.problems.push(...examine(this.protocol, workload, this.origin))
+      measured.inspectEnd()
       this.inspectConnections()
       this.#inspectTimers()
       for (const { error } of workload.calls) this.note(String(error))
@@ -148,24 +161,16 @@ export abstract class ChaosRun {
   }
 
   /** Everything at the same time, until all requests have been sent. */
-  async #rage(
-    workload: Workload,
-    dispatchers: readonly (Client | Pool | Agent)[],
-    stacked: readonly Dispatcher[],
-  ): Promise<void> {
+  async #rage(workload: Workload, targets: Targets, measured: Measured): Promise<void> {
     while (workload.calls.length < this.#requests) {
-      this.#act(this.random.weighted(STEPS), workload, dispatchers, stacked)
+      measured.inspect()
+      this.#act(this.random.weighted(STEPS), workload, targets)
       await turns(1)
       if (++this.#quiet > this.calmTurns && workload.outstanding >= MOST_OUTSTANDING) this.#nextTimer()
     }
   }
 
-  #act(
-    step: keyof typeof STEPS,
-    workload: Workload,
-    dispatchers: readonly (Client | Pool | Agent)[],
-    stacked: readonly Dispatcher[],
-  ): void {
+  #act(step: keyof typeof STEPS, workload: Workload, { dispatchers, plain, stacked }: Targets): void {
     const { random, origin } = this
     switch (step) {
       case 'deliver':
@@ -179,7 +184,7 @@ export abstract class ChaosRun {
         this.note('issue')
         this.#compareStats(dispatchers)
         if (random.oneIn(3)) workload.issue(random.pick(stacked), true)
-        else workload.issue(random.pick(dispatchers), false)
+        else workload.issue(random.pick(plain), false)
         return
       case 'abort':
         if (workload.abortOne()) origin.count('abort')
