@@ -32,7 +32,7 @@ const LANGUAGES = {
 const CHART = /^<!-- chart: ([\w-]+) -->$/
 const PICTURE = /^!\[[^\]]*\]\((?:[\w./]*\/)?performance\.svg\)$/
 
-/** Cells with figures: such a table scrolls, because its columns are there to be compared. */
+/** A cell with a figure. A table of such scrolls, because its columns are there to be compared. */
 const FIGURE = /^[<≤≥]?[\d.,]+ ?(?:[%×a-zµ]+|\([\d.,–]+\))?$/
 
 export function highlight(code, language) {
@@ -106,9 +106,9 @@ function arrangeTable(tokens, start) {
   const textAfter = (token) => tokens[tokens.indexOf(token) + 1].content
   const heads = table.filter(({ type }) => type === 'th_open').map(textAfter)
   const cells = table.filter(({ type }) => type === 'td_open')
-  const figures = cells.filter((cell) => FIGURE.test(textAfter(cell).replaceAll('*', ''))).length
-  const isWide = heads.length >= 3
-  const kind = figures * 2 >= cells.length * (1 - 1 / heads.length) ? 'figures' : isWide ? 'cards' : 'words'
+  const compared = cells.filter((_cell, i) => i % heads.length > 0).map(textAfter)
+  const figures = compared.filter((text) => FIGURE.test(text))
+  const kind = figures.length * 2 > compared.length ? 'figures' : heads.length >= 3 ? 'cards' : 'words'
   tokens[start].meta = { kind }
   if (heads.every((head) => head === ''))
     for (const token of table) if (token.type === 'thead_open') token.attrSet('class', 'empty')

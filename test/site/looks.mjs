@@ -53,6 +53,13 @@ export function overhang() {
   return document.documentElement.scrollWidth - document.documentElement.clientWidth
 }
 
+/** The beginnings of the tables of words that have to be scrolled. */
+export function wideTables() {
+  return [...document.querySelectorAll('.table:not(.figures)')]
+    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+    .map(({ textContent }) => textContent.trim().slice(0, 40))
+}
+
 /** The element with the focus: what it is, whether it is in the window, and whether one sees that it has the focus. */
 export function focused() {
   const element = document.activeElement

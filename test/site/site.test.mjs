@@ -6,7 +6,7 @@ import { join, relative } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { Browser } from './browser.mjs'
-import { focused, overhang, paleTexts } from './looks.mjs'
+import { focused, overhang, paleTexts, wideTables } from './looks.mjs'
 
 const site = fileURLToPath(new URL('../../site/out/', import.meta.url))
 const home = pathToFileURL(site).href
@@ -190,10 +190,11 @@ describe('the site on a phone', () => {
     await page.resize(360, 740, true)
   })
 
-  it('is no page wider than the window', async () => {
+  it('has no page wider than the window, and scrolls no table but those of figures', async () => {
     for (const path of documents) {
       await page.open(home + path)
       assert.equal(await page.run(overhang), 0, path)
+      assert.deepEqual(await page.run(wideTables), [], path)
     }
   })
 
