@@ -136,8 +136,8 @@ describe('maxConnections', () => {
     const second = bench.send('b')
     await bench.connector.open()
     for (let i = 0; i < 10; i++) bench.send('a')
-    const { pending, running, connected } = bench.agent.stats['http://a.test'] as never
-    assert.deepEqual({ pending, running, connected }, { pending: 10, running: 1, connected: 1 })
+    const busy = { connected: 1, free: 0, pending: 10, queued: 9, running: 1, size: 11 }
+    assert.deepEqual(bench.agent.stats['http://a.test'], busy)
     // All go over the connection that it has.
     for (let i = 0; i < 11; i++) await bench.answer(0)
     assert.equal(first.calls.at(-1), 'onResponseEnd')
@@ -164,6 +164,31 @@ describe('maxConnections', () => {
       sendOne(i)
     }
     assert.deepEqual(order, [0, 1, 2, 3, 4, 5])
+  })
+
+  test('a pool that has got a place asks for the next one', async (t) => {
+    const bench = new Bench(t, { maxConnections: 2 })
+    for (const name of ['a', 'b', 'c', 'c', 'c']) bench.send(name)
+    await bench.connector.open()
+    await bench.answer(0)
+    await bench.answer(1)
+    assert.deepEqual(bench.opening, ['c', 'c'])
+    assert.equal(bench.sockets.length, 0)
+  })
+
+  test('a socket that a caller has taken over counts until it closes', async (t) => {
+    const bench = new Bench(t, { maxConnections: 1 })
+    const origin = 'http://a.test'
+    const upgraded = bench.agent.upgrade({ origin, path: '/', protocol: 'x' })
+    await bench.connector.open()
+    bench.socket(0).say('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n')
+    const { socket } = await upgraded
+    bench.send('b')
+    await turns(4)
+    assert.deepEqual(bench.opening, [])
+    socket.destroy()
+    await turns(4)
+    assert.deepEqual(bench.opening, ['b'])
   })
 
   test('what is given up while it waits leaves the line', async (t) => {
@@ -447,26 +472,5 @@ overEachWire('maxConnections', (wire) => {
     isOver = true
     await Promise.all(others)
     assert.ok(busy!.sockets.length >= 2)
-  })
-
-  const skip = wire.multiplexes ? 'there it is a stream' : false
-  test('a socket that a caller has taken over counts until it closes', { skip }, async (t) => {
-    const [first, second] = await origins(t, 2)
-    first!.server.on('connect', (_request, socket) => {
-      socket.write('HTTP/1.1 200 OK\r\n\r\n')
-      socket.on('error', () => {})
-    })
-    const agent = agentWith(t, { ...wireOptions(wire), maxConnections: 1 })
-    const { socket } = await agent.connect({ origin: first!.url, path: 'x:1' })
-    let isAnswered = false
-    const answered = agent.request({ ...GET, origin: second!.url }).then(async ({ body }) => {
-      isAnswered = true
-      await body.dump()
-    })
-    await turns(20)
-    assert.equal(isAnswered, false)
-    assert.equal(second!.sockets.length, 0)
-    socket.destroy()
-    await answered
   })
 })

@@ -269,7 +269,7 @@ export class PoolScheduler extends RunLoop implements WorkHost, MemberHost {
   #pick(): Member | null {
     if (this.#policy.choose !== undefined) return this.#policy.choose()
     for (let member = this.#free.peek(); member !== null; member = this.#free.peek()) {
-      if (!this.#isExpired(member) && !this.#isOutOfTurn(member)) return member
+      if (!this.#isExpired(member)) return member
       this.retire(member)
     }
     if (!this.#growth.allows(this.#members.size)) return null
@@ -277,11 +277,6 @@ export class PoolScheduler extends RunLoop implements WorkHost, MemberHost {
     const member = this.add(growth!.create(), growth!.ownsMembers)
     this.#growth.onAdded(member)
     return member
-  }
-
-  /** It would wait for a place to open a connection, as another member does already. */
-  #isOutOfTurn({ session }: Member): boolean {
-    return this.#growth.awaitsPlace && session !== null && !session.connected && !session.isOpening
   }
 
   #isExpired(member: Member): boolean {
