@@ -91,3 +91,20 @@ for (const wire of WIRES.filter(({ name }) => name !== 'h2c')) {
     }
   })
 }
+
+test('the certificates of targets and proxies are asked for again', async (t) => {
+  const proxy = await startProxy(t, 'h1+tls')
+  const asked: string[] = []
+  const ask = (whose: string) => () => {
+    asked.push(whose)
+    return authority
+  }
+  const agent = proxy.agent({ requestTls: { ca: ask('target') }, proxyTls: { ca: ask('proxy') } })
+  const origin = await startOrigin(t, WIRES[1]!, (_, response) => void response.end('ok'))
+  for (let i = 1; i <= 2; i++) {
+    const { body } = await agent.request({ origin: origin.url, path: '/', method: 'GET' })
+    await body.dump()
+    assert.deepEqual(asked.splice(0), ['proxy', 'target'])
+    agent.retire()
+  }
+})
