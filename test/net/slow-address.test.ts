@@ -57,10 +57,10 @@ test('a black hole before a good address costs a second, not the time limit of t
     return opened.at(-1)!
   })
   const startedAt = performance.now()
-  // Against a timer, which a busy machine delays as it delays the answer.
-  const limit = new Promise<null>((resolve) => setTimeout(resolve, 1200, null).unref())
+  // The limit of the connect is ten seconds. A busy machine needs more than the second and a few milliseconds.
+  const limit = new Promise<null>((resolve) => setTimeout(resolve, 4000, null).unref())
   const response = await Promise.race([client.request({ path: '/', method: 'GET' }), limit])
-  assert.ok(response !== null, 'no answer within 1.2 s')
+  assert.ok(response !== null, 'no answer within 4 s')
   assert.equal(await response.body.text(), 'here')
   assert.ok(performance.now() - startedAt >= 990, 'the first address was no black hole')
   assert.deepEqual(
