@@ -154,6 +154,21 @@ describe('a connection leaves the list', () => {
     await second.settled
   })
 
+  test('but lingers over HTTP/2 while a response has not been read', async (t) => {
+    const length = 200_000
+    const origin = await startOrigin(t, WIRES[3]!, (_request, reply) => reply.end('x'.repeat(length)))
+    const client = new H2CClient(origin.url)
+    t.after(() => client.destroy())
+    const { body } = await client.request({ path: '/', method: 'GET' })
+    await eventually(() => client.connections()[0]!.bytesRead! > length)
+    for (const socket of origin.sockets) socket.destroy()
+    await eventually(() => client.connections()[0]?.state === 'lingering')
+    const [row] = client.connections() as [ConnectionSnapshot]
+    assert.deepEqual([row.running, client.stats.running, client.stats.connected], [1, 1, false])
+    assert.equal((await body.text()).length, length)
+    await eventually(() => client.connections().length === 0)
+  })
+
   test('but not an HTTP/2 connection of which a stream has become a tunnel', async (t) => {
     const origin = await startOrigin(t, WIRES[3]!, () => {})
     origin.server.on('connect', (_request, reply) => {
