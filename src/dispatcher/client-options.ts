@@ -190,15 +190,7 @@ const NAMES = new OptionNames(
     ...OPTIONS,
     ...{ maxCachedSessions: 1, useH2c: 1, maxConcurrentStreams: 1, initialWindowSize: 1 },
     ...{ connectionWindowSize: 1, pingInterval: 1, h2Options: 1, webSocket: 1, eventSource: 1 },
-    ...{
-      connections: 1,
-      factory: 1,
-      clientTtl: 1,
-      maxOrigins: 1,
-
-      maxWeightPerServer: 1,
-      errorPenalty: 1,
-    },
+    ...{ connections: 1, factory: 1, clientTtl: 1, maxOrigins: 1, maxWeightPerServer: 1, errorPenalty: 1 },
     ...{ proxyTls: 1, requestTls: 1, proxyTunnel: 1, proxyKeepAlive: 1, onProxyResponse: 1 },
     ...{ clientFactory: 1, httpProxy: 1, httpsProxy: 1, noProxy: 1, enableCallHistory: 1 },
   },

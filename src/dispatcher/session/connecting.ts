@@ -1,7 +1,7 @@
 /**
  * One call of the connector, from the call to the socket or the error that it answers with; before it, the
- * wait for a place where connections are limited over all origins. A connector may be the caller's, and so may its sockets: nothing that one of them throws goes any further than this
- * attempt.
+ * wait for a place where connections are limited over all origins. A connector may be the caller's, and so
+ * may its sockets: nothing that one of them throws goes any further than this attempt.
  */
 
 import type { Duplex } from 'node:stream'
