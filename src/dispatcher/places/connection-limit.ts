@@ -8,7 +8,8 @@
  * A place becomes free when the socket of its connection has closed. While an origin waits, connections give
  * their places up:
  * - an idle one at once, that which was used longest ago first;
- * - after a response, one whose turn is over. An origin that has no more than its share has a longer turn.
+ * - after a response, one whose turn is over, if the origin that waits has less than its share. An origin
+ *   that has no more than its own has a longer turn.
  */
 import { LinkedList } from '../../base/collection/linked-list.ts'
 import { runIn } from '../../base/loop/call-context.ts'
@@ -155,12 +156,15 @@ export class ConnectionLimit implements ClaimHost, PlaceHost, DeadlineOwner {
   #serve(): void {
     if (this.#serving === 'yes') return
     this.#serving = 'yes'
-    for (let origin = this.#line.first; origin !== null; origin = this.#line.first) {
-      if (this.#held < this.#settings.maxConnections) this.#give(origin)
-      else if (this.#idle.first === null || this.#closing >= this.#waiting) break
-      else this.#evict(this.#idle.first)
+    try {
+      for (let origin = this.#line.first; origin !== null; origin = this.#line.first) {
+        if (this.#held < this.#settings.maxConnections) this.#give(origin)
+        else if (this.#idle.first === null || this.#closing >= this.#waiting) break
+        else this.#evict(this.#idle.first)
+      }
+    } finally {
+      this.#serving = 'no'
     }
-    this.#serving = 'no'
   }
 
   #give(origin: OriginPlaces): void {
