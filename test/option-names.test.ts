@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import * as library from '../src/index.ts'
 import { OptionNames } from '../src/option-names.ts'
 import { sourceLoader, sourceUrl } from './support/sources.ts'
+import { Telemetry } from './support/telemetry.ts'
 
 interface Warning extends Error {
   readonly code?: string
@@ -142,6 +143,7 @@ describe('interceptors', () => {
     dns: [{ maxTtl: 1 }, 'maxTTL'],
     dump: [{ maxsize: 1 }, 'maxSize'],
     hedge: [{ delay: 1, maxAttempt: 2 }, 'maxAttempts'],
+    metrics: [{ meter: new Telemetry().meter, detail: true }, 'details'],
     redirect: [{ maxRedirects: 3 }, 'maxRedirections'],
     responseError: [{ maxsize: 1 }, 'maxSize'],
     retry: [{ maxRetry: 3 }, 'maxRetries'],

@@ -28,7 +28,7 @@ import { readRetryOptions } from '../../src/interceptor/retry/options.ts'
 import { readThrottleOptions } from '../../src/interceptor/throttle/options.ts'
 import { readOptions } from '../../src/options.ts'
 import { errorCodeName } from '../../src/protocol/http2/constants.ts'
-import { Telemetry } from '../interceptor/metrics-support.ts'
+import { Telemetry } from '../support/telemetry.ts'
 import { type Page, readPages, root } from './pages.ts'
 
 const pages = new Map(readPages().map((page) => [page.path, page]))

@@ -16,7 +16,7 @@ import type { DispatchController, DispatchHandler } from '../../src/request/disp
 import { ScriptedDispatcher, uncaughtDuring } from '../api/scripted-dispatcher.ts'
 import { turns } from '../support/fake-clock.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
-import { Telemetry } from './metrics-support.ts'
+import { Telemetry } from '../support/telemetry.ts'
 
 const GET = { origin: 'http://a.test', path: '/', method: 'GET' }
 

@@ -16,6 +16,7 @@ import {
 import type { HeaderObject } from '../../src/protocol/header-block.ts'
 import { deferred, failure } from '../support/exchange.ts'
 import { eventually, turns } from '../support/fake-clock.ts'
+import { Telemetry } from '../support/telemetry.ts'
 import { type Wire, wireOptions } from '../support/wire.ts'
 import { type Call, callers, Reader } from './matrix-calls.ts'
 import { LARGE, type MatrixOrigin, SMALL, startMatrixOrigin } from './matrix-origin.ts'
@@ -51,6 +52,7 @@ const rows: Record<string, Row> = {
   dump: { make: () => interceptors.dump(), body: () => '', readsOn: true },
   guard: { make: () => interceptors.guard({ allow: ['localhost'] }) },
   hedge: { make: () => interceptors.hedge({ delay: 0 }) },
+  metrics: { make: () => interceptors.metrics({ meter: new Telemetry().meter, details: true }) },
   redirect: { make: () => interceptors.redirect({ maxRedirections: 1 }), prefix: '/hop' },
   responseError: { make: () => interceptors.responseError() },
   retry: { make: () => interceptors.retry({ minTimeout: 1, jitter: 0 }), prefix: '/flaky' },

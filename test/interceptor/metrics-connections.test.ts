@@ -4,8 +4,8 @@ import { describe, type TestContext, test } from 'node:test'
 import { Agent, interceptors, type MetricsOptions, MockAgent, Pool, ProxyAgent } from '../../src/index.ts'
 import { deferred, failure } from '../support/exchange.ts'
 import { refusingPort } from '../support/refusing-port.ts'
+import { Telemetry } from '../support/telemetry.ts'
 import { overEachWire, startOrigin, wireOptions } from '../support/wire.ts'
-import { Telemetry } from './metrics-support.ts'
 
 const GET = { path: '/', method: 'GET' } as const
 

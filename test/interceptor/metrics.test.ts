@@ -18,8 +18,9 @@ import { deferred, failure } from '../support/exchange.ts'
 import { FakeClock, turns } from '../support/fake-clock.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { refusingPort } from '../support/refusing-port.ts'
+import { Telemetry } from '../support/telemetry.ts'
 import { http1Only, overEachWire, startOrigin, wireOptions } from '../support/wire.ts'
-import { Telemetry } from './metrics-support.ts'
+import { steadyClock } from './retry-support.ts'
 
 const GET = { path: '/', method: 'GET' } as const
 
@@ -431,6 +432,156 @@ describe('interceptors.metrics', () => {
       ['503', 2],
       ['UND_ERR_CIRCUIT_OPEN', 1],
     ])
+  })
+
+  test('a circuit that closes again, and one that does not', async (t) => {
+    const telemetry = new Telemetry()
+    const clock = steadyClock(t)
+    let status = 503
+    const base = new ScriptedDispatcher((exchange) => exchange.start().head(status).end())
+    const breaker = interceptors.circuitBreaker({ minRequests: 1, halfOpenAfter: 10 })
+    const composed = base.compose(breaker, interceptors.metrics({ meter: telemetry.meter }))
+    const send = () => composed.dispatch({ ...GET, origin: 'http://a.test' }, new RecordingHandler())
+    send()
+    await clock.advance(20)
+    send()
+    await clock.advance(20)
+    status = 200
+    send()
+    const transitions = await telemetry.points('ventuno.circuit_breaker.transitions')
+    assert.deepEqual(
+      transitions.map(({ attributes, value }) => [attributes['ventuno.circuit_breaker.state'], value]),
+      [
+        ['open', 2],
+        ['half-open', 2],
+        ['closed', 1],
+      ],
+    )
+  })
+
+  test('a cache that serves what is stale, and requests that share a response', async () => {
+    const telemetry = new Telemetry()
+    const base = new ScriptedDispatcher()
+    const inside = new Telemetry()
+    const composed = base.compose(
+      interceptors.metrics({ meter: inside.meter }),
+      interceptors.cache({ collapse: true }),
+      interceptors.metrics({ meter: telemetry.meter }),
+    )
+    const send = (path: string): RecordingHandler => {
+      const handler = new RecordingHandler()
+      composed.dispatch({ origin: 'http://a.test', path, method: 'GET' }, handler)
+      return handler
+    }
+    const headers = {
+      'cache-control': 'max-age=0, stale-while-revalidate=60',
+      etag: '"1"',
+      date: new Date().toUTCString(),
+    }
+    const shared = [send('/'), send('/'), send('/')]
+    base.last.start().head(200, headers).data('x').end()
+    await turns(5)
+    const stale = send('/')
+    await turns(5)
+    assert.deepEqual(
+      [...shared, stale].map(({ story }) => story.at(-1)),
+      Array.from({ length: 4 }, () => 'onResponseEnd'),
+    )
+    // The request that brings it up to date is nobody's, and no result.
+    assert.equal(base.exchanges.length, 2)
+    base.last.start().head(304).end()
+    await turns(5)
+    const results = await telemetry.points('ventuno.cache.results')
+    assert.deepEqual(
+      results.map(({ attributes, value }) => [attributes['ventuno.cache.result'], value]),
+      [
+        ['miss', 1],
+        ['collapsed', 2],
+        ['stale', 1],
+      ],
+    )
+    const counts = (await telemetry.durations()).map(([, count]) => count)
+    assert.deepEqual(counts, [4])
+    assert.deepEqual(
+      (await inside.durations()).map(([attributes, count]) => [
+        attributes['http.response.status_code'],
+        count,
+      ]),
+      [
+        [200, 1],
+        [304, 1],
+      ],
+    )
+  })
+
+  test('a stored response that is served because the origin fails is stale', async () => {
+    const telemetry = new Telemetry()
+    const base = new ScriptedDispatcher()
+    const composed = base.compose(interceptors.cache(), interceptors.metrics({ meter: telemetry.meter }))
+    const send = () => composed.dispatch({ ...GET, origin: 'http://a.test' }, new RecordingHandler())
+    send()
+    const headers = {
+      'cache-control': 'max-age=0, stale-if-error=60',
+      etag: '"1"',
+      date: new Date().toUTCString(),
+    }
+    base.last.start().head(200, headers).data('x').end()
+    await turns(5)
+    send()
+    base.last.start().head(503).end()
+    await turns(5)
+    const results = await telemetry.points('ventuno.cache.results')
+    assert.deepEqual(
+      results.map(({ attributes, value }) => [attributes['ventuno.cache.result'], value]),
+      [
+        ['miss', 1],
+        ['stale', 1],
+      ],
+    )
+    assert.deepEqual(await telemetry.durations(), [
+      [{ 'http.request.method': 'GET', 'http.response.status_code': 200 }, 2],
+    ])
+  })
+
+  test('addresses of IPv6, default ports, and requests without a known origin', async () => {
+    const telemetry = new Telemetry()
+    const base = new ScriptedDispatcher((exchange) => exchange.start().head(200).end())
+    const composed = base.compose(interceptors.metrics({ meter: telemetry.meter }))
+    for (const origin of ['http://[::1]:81', 'https://A.test/', 'ftp://a.test', undefined]) {
+      composed.dispatch({ ...GET, origin } as never, new RecordingHandler())
+    }
+    const points = await telemetry.raw('http.client.active_requests')
+    assert.deepEqual(
+      points.map(({ attributes: { 'http.request.method': _, ...server } }) => server),
+      [
+        { 'server.address': '::1', 'server.port': 81, 'url.scheme': 'http' },
+        { 'server.address': 'a.test', 'server.port': 443, 'url.scheme': 'https' },
+        {},
+      ],
+    )
+  })
+
+  test('families of codes', async () => {
+    const telemetry = new Telemetry()
+    const codes = ['HPE_STRICT', 'ERR_SSL_WRONG_VERSION_NUMBER', 'CERT_HAS_EXPIRED', 'UND_ERR_NEW', 'MINE', 7]
+    const base = new ScriptedDispatcher(({ handler, opts }) => {
+      const error = Object.assign(new Error('failed'), { code: codes[Number(opts.path.slice(1))] })
+      handler.onResponseError?.(null, error)
+    })
+    const composed = base.compose(interceptors.metrics({ meter: telemetry.meter }))
+    for (const path of codes.keys()) {
+      composed.dispatch({ origin: 'http://a.test', path: `/${path}`, method: 'GET' }, new RecordingHandler())
+    }
+    assert.deepEqual(
+      (await telemetry.durations()).map(([attributes, count]) => [attributes['error.type'], count]),
+      [
+        ['HPE_*', 1],
+        ['ERR_SSL_*', 1],
+        ['CERT_HAS_EXPIRED', 1],
+        ['UND_ERR*', 1],
+        ['_OTHER', 2],
+      ],
+    )
   })
 
   test('methods, servers and errors are of a closed set', async () => {

@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { CookieJar, type DispatchController, type Dispatcher, interceptors } from '../../src/index.ts'
 import { answer, check, NotingHandler, type Stage, storage } from '../support/call-contexts.ts'
+import { Telemetry } from '../support/telemetry.ts'
 import { overEachWire, startOrigin } from '../support/wire.ts'
 
 const CODED = gzipSync('x'.repeat(200_000))
@@ -20,6 +21,7 @@ const INTERCEPTORS: Record<string, () => Parameters<Dispatcher['compose']>[0]> =
   deduplicate: () => interceptors.deduplicate(),
   dump: () => interceptors.dump(),
   hedge: () => interceptors.hedge({ delay: 1 }),
+  metrics: () => interceptors.metrics({ meter: new Telemetry().meter, details: true }),
   redirect: () => interceptors.redirect({ maxRedirections: 2 }),
   responseError: () => interceptors.responseError(),
   retry: () => interceptors.retry(),

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
-import { type DispatchController, type Dispatcher, type DispatchHandler, errors } from '../../src/index.ts'
+import {
+  type DispatchController,
+  type Dispatcher,
+  type DispatchHandler,
+  errors,
+  interceptors,
+} from '../../src/index.ts'
 import { rawList } from '../../src/request/received-fields.ts'
 import { deferred, echo, readEcho } from '../support/exchange.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
@@ -19,6 +25,18 @@ function reasons(client: Dispatcher): Error[] {
   client.on('disconnect', (_origin, _targets, error: Error) => list.push(error))
   return list
 }
+
+overEachWay('the controller', (way) => {
+  test('knows the version of HTTP that the connection speaks, also with what passes it on', async (t) => {
+    const client = (await startOrigin(t, way, echo)).dispatcher()
+    for (const dispatcher of [client, client.compose(interceptors.retry(), interceptors.decompress())]) {
+      const handler = new RecordingHandler()
+      dispatcher.dispatch(GET, handler)
+      await handler.settled
+      assert.equal(handler.controller?.httpVersion, way.multiplexes ? '2' : '1.1')
+    }
+  })
+})
 
 overEachWay('the order of handler calls', (way) => {
   test('with a body in both directions', async (t) => {

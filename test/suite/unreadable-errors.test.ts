@@ -5,6 +5,7 @@ import { PassThrough, Readable } from 'node:stream'
 import { it } from 'node:test'
 import { CookieJar, type DispatchHandler, type Interceptor, interceptors } from '../../src/index.ts'
 import { deferred } from '../support/exchange.ts'
+import { Telemetry } from '../support/telemetry.ts'
 import { overEachWire, startOrigin } from '../support/wire.ts'
 
 const GET = { path: '/', method: 'GET' } as const
@@ -52,6 +53,7 @@ const RELAYS: Readonly<Record<string, () => Interceptor>> = {
   throttle: () => interceptors.throttle({ concurrency: 1 }),
   circuitBreaker: () => interceptors.circuitBreaker(),
   hedge: () => interceptors.hedge({ delay: 1000 }),
+  metrics: () => interceptors.metrics({ meter: new Telemetry().meter }),
   cookies: () => interceptors.cookies({ jar: new CookieJar() }),
 }
 
