@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
+import { channel } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { describe, type TestContext, test } from 'node:test'
 import { Agent, interceptors, type MetricsOptions, MockAgent, Pool, ProxyAgent } from '../../src/index.ts'
 import { deferred, failure } from '../support/exchange.ts'
+import { turns } from '../support/fake-clock.ts'
+import { garbageCollector } from '../support/garbage.ts'
 import { refusingPort } from '../support/refusing-port.ts'
 import { Telemetry } from '../support/telemetry.ts'
 import { overEachWire, startOrigin, wireOptions } from '../support/wire.ts'
@@ -140,6 +143,32 @@ describe('connections in metrics', () => {
       agent.compose(interceptors.metrics({ meter: telemetry.meter, connectionsOf: agent }))
     }
     assert.deepEqual(await telemetry.points('http.client.open_connections'), [])
+  })
+
+  test('a dispatcher that is measured can be collected', async () => {
+    const collect = garbageCollector()
+    const telemetry = new Telemetry()
+    const watched = ((): WeakRef<Agent> => {
+      const agent = new Agent()
+      interceptors.metrics({ meter: telemetry.meter, connectionsOf: agent })
+      return new WeakRef(agent)
+    })()
+    await turns(2)
+    collect()
+    assert.equal(watched.deref(), undefined)
+    assert.deepEqual(await telemetry.points('http.client.open_connections'), [])
+  })
+
+  test('nobody listens to the ends of connections when all dispatchers are gone', async () => {
+    const telemetry = new Telemetry()
+    const ends = channel('ventuno:client:disconnected')
+    const before = ends.hasSubscribers
+    const agent = new Agent()
+    interceptors.metrics({ meter: telemetry.meter, connectionsOf: agent })
+    assert.equal(ends.hasSubscribers, true)
+    await agent.destroy()
+    await telemetry.points('http.client.open_connections')
+    assert.equal(ends.hasSubscribers, before)
   })
 
   test('what is no dispatcher is refused at the call', () => {
