@@ -4,14 +4,10 @@ import { minify } from '@swc/core'
 import { transform } from 'esbuild'
 import { esbuildMarks } from './esbuild-marks.mjs'
 
-/** Lines are short: a stack trace shows one of them. */
-const LAYOUT = {
-  minifySyntax: true,
-  minifyWhitespace: true,
-  lineLimit: 120,
-  target: 'node20.19',
-  legalComments: 'none',
-}
+const LAYOUT = { minifySyntax: true, minifyWhitespace: true, target: 'node20.19', legalComments: 'none' }
+
+/** Characters. A stack trace shows a whole line; a bundler makes lines of its own. */
+const LINE = 200
 
 /**
  * The code of a file with shorter names. Nothing else changes: a compressor would drop a default value of `undefined`, for
@@ -21,7 +17,7 @@ const LAYOUT = {
 export async function minified(code, { forBundlers, isModule }) {
   const mangle = { topLevel: false, keepClassNames: true, keepFnNames: true, keepPrivateProps: !forBundlers }
   const { code: shorter } = await minify(code, { compress: false, mangle, module: isModule, ecma: 2022 })
-  const { code: text } = await transform(shorter, LAYOUT)
+  const { code: text } = await transform(shorter, forBundlers ? LAYOUT : { ...LAYOUT, lineLimit: LINE })
   return withoutMarks(text)
 }
 
