@@ -47,6 +47,32 @@ overEachWay('retire()', (way) => {
   })
 })
 
+overEachWay('retire() in onRequestStart', (way) => {
+  test('that request is the last on its connection, new or not, and does not fail', async (t) => {
+    const peers: unknown[] = []
+    const origin = await startOrigin(t, way, (request, response) => {
+      peers.push(request.socket.remotePort)
+      response.end('ok')
+    })
+    const dispatcher = origin.dispatcher()
+    for (let i = 0; i < 3; i++) {
+      const handler = send(dispatcher, {}, (method) => {
+        if (method === 'onRequestStart') dispatcher.retire()
+      })
+      await handler.settled
+      assert.deepEqual([handler.body, handler.errors], ['ok', []])
+    }
+    assert.equal(new Set(peers).size, 3)
+    await send(dispatcher).settled
+    const warm = send(dispatcher, {}, (method) => {
+      if (method === 'onRequestStart') dispatcher.retire()
+    })
+    await warm.settled
+    assert.equal(warm.body, 'ok')
+    assert.equal(peers[3], peers[4])
+  })
+})
+
 const AROUND: Record<string, (url: string) => Dispatcher & { retire(): void }> = {
   RoundRobinPool: (url) => new RoundRobinPool(url),
   BalancedPool: (url) => new BalancedPool(url),
@@ -59,7 +85,7 @@ const AROUND: Record<string, (url: string) => Dispatcher & { retire(): void }> =
   Dispatcher1Wrapper: (url) => new Dispatcher1Wrapper(new Client(url)),
 }
 
-test('retire() while the handler of a pipelined request starts: that is the last one on the connection', async (t) => {
+test('retire() while the handler of a pipelined request starts: that is the last one there', async (t) => {
   const { server, client } = await startPair(t, { pipelining: 4 })
   const [first, second, third] = ['/1', '/2', '/3'].map((path) =>
     send(client, { path, blocking: false }, (method) => {
@@ -68,7 +94,7 @@ test('retire() while the handler of a pipelined request starts: that is the last
   )
   const peer = await server.accept()
   assert.match(await peer.head(), /^GET \/1 .*connection: keep-alive/is)
-  assert.match(await peer.head(), /^GET \/2 .*connection: close/is)
+  assert.match(await peer.head(), /^GET \/2 .*connection: keep-alive/is)
   peer.send(OK, OK)
   await Promise.all([first!.settled, second!.settled])
   await peer.closed()

@@ -180,9 +180,8 @@ export class Http1Connection
     request.onRequestSent(at)
   }
 
-  /** No request is to follow the next one. Its handler may have retired the connection when it started. */
+  /** No request is to follow the next one. */
   #isLast(): boolean {
-    if (!this.#mayFollow) return true
     const { maxRequestsPerClient } = this.#settings
     if (this.#owner.pipelining === 0) return true
     return maxRequestsPerClient > 0 && this.#served + 1 >= maxRequestsPerClient
@@ -190,7 +189,7 @@ export class Http1Connection
 
   #admit(request: Request, { last }: PreparedRequest, at: number): void {
     this.#served++
-    invariant(this.#mayFollow || last, 'a request was written on a connection that takes none')
+    invariant(this.#mayFollow, 'a request was written on a connection that takes none')
     this.#mayFollow = !last
     this.#pipeline.push(request)
     this.#parser.expect(request.method, request.upgrade !== null)

@@ -22,6 +22,7 @@ import { DrainGate } from '../drain-gate.ts'
 import type { Place } from '../places/place.ts'
 import { RunLoop } from '../run-loop.ts'
 import { Connecting, type ConnectingOwner } from './connecting.ts'
+import { CurrentConnection } from './current-connection.ts'
 import { lastEndOf } from './last-end.ts'
 import { openConnection } from './open-connection.ts'
 import { OpenConnections } from './open-connections.ts'
@@ -33,12 +34,7 @@ import { VerifiedName } from './verified-name.ts'
 type State =
   | { readonly at: 'idle' }
   | { readonly at: 'connecting'; readonly attempt: Connecting }
-  | {
-      readonly at: 'open'
-      readonly connection: Connection
-      readonly name: VerifiedName
-      readonly place: Place | null
-    }
+  | CurrentConnection
 
 /**
  * A connector may report an error that means "try again" (`UND_ERR_SOCKET`, `UND_ERR_INFO`), and a server may
@@ -212,7 +208,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   retireConnection(): void {
     const state = this.#state
     if (state.at === 'connecting') state.attempt.isRetired = !state.attempt.awaitsPlace
-    else if (state.at === 'open') state.connection.retire(informational('finished', 'retired'))
+    else if (state.at === 'open') state.retire('retired')
   }
 
   terminate(reason: EndReason, done: () => void): void {
@@ -242,7 +238,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   onCapacity(): void {
     const state = this.#state
     if (state.at === 'open' && state.place?.mustYield(state.connection.running)) {
-      state.connection.retire(informational('finished', 'closed to let another origin connect'))
+      state.retire('closed to let another origin connect')
     }
     this.run()
     if (this.isLimitKnown || this.#state.at !== 'open') return
@@ -334,22 +330,22 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
         return
       }
       state.place?.onBusy()
-      if (!this.#offer(connection, request)) return
+      if (!this.#offer(state, request)) return
       this.#connectRetries = 0
     }
   }
 
   /** Offers the first request of the queue, which must not be in there when its handler is called. */
-  #offer(connection: Connection, request: Request): boolean {
+  #offer(current: CurrentConnection, request: Request): boolean {
     this.#queue.shift()
     try {
-      if (connection.offer(request)) return true
+      if (current.offer(request)) return true
       this.#queue.unshift(request)
     } catch (error) {
       // How far it came is unknown, unless it has not even begun.
       if (request.isQueued) this.#queue.unshift(request)
       else request.fail(endReason('broken', error as Error))
-      connection.onBroken(error as Error)
+      current.connection.onBroken(error as Error)
     }
     return false
   }
@@ -429,7 +425,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
 
   onConnected(attempt: Connecting, socket: Duplex, connection: Connection): void {
     const name = new VerifiedName(this.#context, attempt.servername, socket)
-    this.#state = { at: 'open', connection, name, place: attempt.place }
+    this.#state = new CurrentConnection(connection, name, attempt.place)
     this.isLimitKnown = connection.isLimitKnown
     attempt.publishConnected(connection.multiplexes ? 'h2' : 'h1', socket)
     this.#owner.onConnected()
