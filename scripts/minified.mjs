@@ -7,7 +7,7 @@ import { esbuildMarks } from './esbuild-marks.mjs'
 const LAYOUT = { minifySyntax: true, minifyWhitespace: true, target: 'node20.19', legalComments: 'none' }
 
 /** Characters. A stack trace shows a whole line; a bundler makes lines of its own. */
-const LINE = 200
+const LINE = 300
 
 /**
  * The code of a file with shorter names. Nothing else changes: a compressor would drop a default value of `undefined`, for
