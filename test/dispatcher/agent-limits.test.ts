@@ -4,6 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import { describe, type TestContext, test } from 'node:test'
 import { Agent, type AgentOptions } from '../../src/dispatcher/agent.ts'
+import type { Client } from '../../src/dispatcher/client.ts'
 import { errors } from '../../src/index.ts'
 import { echo, failure, readEcho } from '../support/exchange.ts'
 import { eventually, FakeClock, turns } from '../support/fake-clock.ts'
@@ -230,6 +231,32 @@ describe('maxConnections', () => {
       ['onResponseEnd', 'onResponseEnd', 'onResponseEnd'],
     )
     assert.equal(other.sockets.length, 0)
+  })
+
+  test('destroy opens no connection for those that wait behind one that is being opened', async (t) => {
+    const bench = new Bench(t, { maxConnections: 1 })
+    const all = ['a', 'b', 'c'].map((name) => bench.send(name))
+    assert.deepEqual(bench.opening, ['a'])
+    await bench.agent.destroy()
+    await turns(4)
+    assert.deepEqual(bench.opening, ['a'])
+    for (const { error } of all) assert.equal(error?.name, 'ClientDestroyedError')
+  })
+
+  test('the place of a client that is destroyed while it connects comes back', async (t) => {
+    const bench = new Bench(t, { maxConnections: 1, connections: 1 })
+    const clients: Client[] = []
+    bench.agent.on('connect', (_origin, [, client]) => clients.push(client as Client))
+    bench.send('a')
+    await bench.connector.open()
+    bench.agent.retire()
+    bench.send('a')
+    await bench.answer(0)
+    bench.send('b')
+    assert.deepEqual(bench.opening, ['a'])
+    await clients[0]!.destroy()
+    await turns(4)
+    assert.deepEqual(bench.opening, ['a', 'b'])
   })
 
   test('a place comes back when a connection fails, is refused, or is abandoned', async (t) => {

@@ -9,6 +9,7 @@ import type { TLSSocket } from 'node:tls'
 import { asError } from '../../base/error/as-error.ts'
 import { ignoreError } from '../../base/error/ignore-error.ts'
 import { now } from '../../base/loop/clock.ts'
+import { runtimeSetImmediate } from '../../base/loop/runtime-turns.ts'
 import { onRejection } from '../../base/loop/thenable.ts'
 import type { Connection } from '../../connection/connection.ts'
 import { channels } from '../../diagnostics.ts'
@@ -154,7 +155,8 @@ export class Connecting implements Opening, Claimant {
     }
     // A tunnel has a socket only when the proxy has opened it.
     if (this.#pending !== null) discard(this.#pending)
-    this.#release()
+    // Those that wait for a place are destroyed in the same turn, as a rule, and are not to connect before.
+    if (this.place !== null) runtimeSetImmediate(() => this.#release())
   }
 
   /** There is no socket. */
