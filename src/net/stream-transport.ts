@@ -33,6 +33,9 @@ export interface TransportSink {
   onTransportClosed(error: Error | null): void
 }
 
+/** Called once, when there is nothing more to do with the socket. */
+export type OnGone = (how: 'closed' | 'handed-over') => void
+
 export class StreamTransport {
   /** For diagnostics and hand-over only. */
   readonly socket: Duplex
@@ -41,7 +44,7 @@ export class StreamTransport {
   readonly #batch: WriteBatch
   readonly #addresses: SocketInfo
   /** Null once it was called. */
-  #onGone: (() => void) | null
+  #onGone: OnGone | null
   #sink: TransportSink | null = null
   /** The socket has emitted `close`. */
   #closed = false
@@ -87,8 +90,8 @@ export class StreamTransport {
     else this.#finish()
   }
 
-  /** `onGone`: the socket is closed, or was handed over. Called with the sink's last call, or later. */
-  constructor(socket: Duplex, inlet: SlabInlet | null = null, onGone: (() => void) | null = null) {
+  /** `onGone` is called with the sink's last call, or later. */
+  constructor(socket: Duplex, inlet: SlabInlet | null = null, onGone: OnGone | null = null) {
     this.socket = socket
     this.#onGone = onGone
     this.#inlet = inlet
@@ -177,8 +180,13 @@ export class StreamTransport {
   }
 
   info(): SocketInfo {
-    const { timeout, bytesWritten, bytesRead } = this.socket as Partial<Socket>
-    return { ...this.#addresses, timeout, bytesWritten, bytesRead }
+    try {
+      const { timeout, bytesWritten, bytesRead } = this.socket as Partial<Socket>
+      return { ...this.#addresses, timeout, bytesWritten, bytesRead }
+    } catch {
+      // Errors name what is known; a caller's Duplex must not keep them from being reported.
+      return this.#addresses
+    }
   }
 
   /** Hands the socket over with the bytes that were read too far; the sink gets no further calls. */
@@ -193,7 +201,7 @@ export class StreamTransport {
     // Last, because until all of this has succeeded an error must still be noticed.
     socket.off('error', this.#onError)
     this.#sink = null
-    this.#leave()
+    this.#leave('handed-over')
     return socket
   }
 
@@ -273,15 +281,15 @@ export class StreamTransport {
     } catch (error) {
       this.#error ??= error as Error
     }
-    if (this.#closed) this.#leave()
-    else if (this.#onGone !== null) whenClosed(this.socket, () => this.#leave())
+    if (this.#closed) this.#leave('closed')
+    else if (this.#onGone !== null) whenClosed(this.socket, () => this.#leave('closed'))
     sink?.onTransportClosed(this.#error)
   }
 
-  #leave(): void {
+  #leave(how: 'closed' | 'handed-over'): void {
     const onGone = this.#onGone
     this.#onGone = null
-    onGone?.()
+    onGone?.(how)
   }
 }
 

@@ -8,7 +8,7 @@ import type { Client } from '../../src/dispatcher/client.ts'
 import { errors } from '../../src/index.ts'
 import { echo, failure, readEcho } from '../support/exchange.ts'
 import { eventually, FakeClock, turns } from '../support/fake-clock.ts'
-import type { MemorySocket } from '../support/memory-socket.ts'
+import { MemorySocket } from '../support/memory-socket.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { OK } from '../support/scripted-client.ts'
 import { overEachWire, startOrigin, type TestOrigin, wireOptions } from '../support/wire.ts'
@@ -20,6 +20,15 @@ function agentWith(t: Pick<TestContext, 'after'>, options: AgentOptions): Agent 
   const agent = new Agent(options)
   t.after(() => agent.destroy())
   return agent
+}
+
+/** Of a library that has a way of its own to end a stream, as those for SSH do. */
+class ChannelSocket extends MemorySocket {
+  override destroy(): this {
+    this.push(null)
+    setImmediate(() => this.emit('close'))
+    return this
+  }
 }
 
 /** An agent whose connections exist in memory only, and what its requests come to. */
@@ -190,6 +199,32 @@ describe('maxConnections', () => {
     socket.destroy()
     await turns(4)
     assert.deepEqual(bench.opening, ['b'])
+  })
+
+  test('a socket of a caller counts until it emits close, destroyed or not', async (t) => {
+    const sockets: ChannelSocket[] = []
+    const agent = agentWith(t, {
+      maxConnections: 1,
+      connect: (_target, answer) => {
+        sockets.push(new ChannelSocket())
+        answer(null, sockets.at(-1)! as never)
+      },
+    })
+    const first = agent.request({ ...GET, origin: 'http://a.test' })
+    await turns(4)
+    sockets[0]!.say('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok')
+    await (await first).body.text()
+    const upgraded = agent.upgrade({ origin: 'http://b.test', path: '/', protocol: 'x' })
+    await eventually(() => sockets.length === 2)
+    sockets[1]!.say('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n')
+    const { socket } = await upgraded
+    const last = agent.request({ ...GET, origin: 'http://c.test' })
+    await turns(4)
+    assert.equal(sockets.length, 2)
+    socket.destroy()
+    await eventually(() => sockets.length === 3)
+    sockets[2]!.say(OK)
+    await (await last).body.text()
   })
 
   test('what is given up while it waits leaves the line', async (t) => {

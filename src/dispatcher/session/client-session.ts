@@ -11,6 +11,7 @@ import { informational } from '../../connection/ends.ts'
 import { channels } from '../../diagnostics.ts'
 import { ClientDestroyedError } from '../../errors.ts'
 import type { SlabInlet } from '../../net/slab-inlet.ts'
+import type { OnGone } from '../../net/stream-transport.ts'
 import type { ConnectTimes } from '../../request/connection-facts.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
@@ -405,18 +406,14 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   open(attempt: Connecting, socket: Duplex, inlet: SlabInlet | null, times: ConnectTimes): Connection {
     const { place } = attempt
     const connection = this.#connections.open(attempt, socket, times, (onGone) => {
-      const onEnd = place === null ? onGone : () => this.#onPlacedGone(socket, place, onGone)
-      return openConnection(socket, inlet, times, this, this.#context, onEnd)
+      const onEnd: OnGone = (how) => {
+        if (place !== null) leavePlace(place, socket, how)
+        onGone()
+      }
+      return openConnection(socket, inlet, times, this, this.#context, place === null ? onGone : onEnd)
     })
     if (place !== null) place.connection = connection
     return connection
-  }
-
-  /** A socket that was handed over stays in its place until it closes. */
-  #onPlacedGone(socket: Duplex, place: Place, onGone: () => void): void {
-    if (socket.destroyed) place.release()
-    else socket.once('close', () => place.release())
-    onGone()
   }
 
   onPlaced(): void {
@@ -470,4 +467,10 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     const passed = reason.kind === 'foreign' ? callersReason('foreign', reason.error) : reason
     for (const request of this.#queue.drain()) request.fail(passed)
   }
+}
+
+/** A socket that was handed over stays in its place until it closes. */
+function leavePlace(place: Place, socket: Duplex, how: 'closed' | 'handed-over'): void {
+  if (how === 'closed' || socket.destroyed) place.release()
+  else socket.once('close', () => place.release())
 }

@@ -4,18 +4,17 @@ import type { Connection, ConnectionOwner } from '../../connection/connection.ts
 import { Http1Connection } from '../../connection/http1/connection.ts'
 import { Http2Connection } from '../../connection/http2/connection.ts'
 import type { SlabInlet } from '../../net/slab-inlet.ts'
-import { StreamTransport } from '../../net/stream-transport.ts'
+import { type OnGone, StreamTransport } from '../../net/stream-transport.ts'
 import type { ConnectTimes } from '../../request/connection-facts.ts'
 import type { OriginContext } from './origin-context.ts'
 
-/** `onGone`: the socket has closed, or was handed over. */
 export function openConnection(
   socket: Duplex,
   inlet: SlabInlet | null,
   times: ConnectTimes,
   owner: ConnectionOwner,
   { settings, headParsers, streams, knownVersion }: OriginContext,
-  onGone: () => void,
+  onGone: OnGone,
 ): Connection {
   const transport = new StreamTransport(socket, inlet, onGone)
   const { alpnProtocol } = socket as { alpnProtocol?: unknown }
