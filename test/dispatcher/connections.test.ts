@@ -12,6 +12,7 @@ import {
   type ConnectionSnapshot,
   Dispatcher,
   Dispatcher1Wrapper,
+  type errors,
   H2CClient,
   MockAgent,
   Pool,
@@ -262,6 +263,29 @@ test('a socket whose getters throw is listed without what they would say', async
   assert.deepEqual([row.state, row.bytesRead, row.bytesWritten, row.tls], ['active', null, null, false])
   peer.send(OK)
   await handler.settled
+})
+
+test('an error does not ask a socket whose getters throw', async (t) => {
+  const server = await startScriptedServer(t)
+  const client = new Client(server.url, {
+    connect: (_options, callback) => {
+      const socket = net.connect(server.port, '127.0.0.1', () => callback(null, socket))
+      Object.defineProperty(socket, 'bytesRead', {
+        get: () => {
+          throw new Error('mine')
+        },
+      })
+    },
+  })
+  t.after(() => client.destroy())
+  const handler = send(client, { method: 'POST' })
+  const peer = await server.accept()
+  await peer.head()
+  peer.end()
+  await handler.settled
+  const { message, socket } = handler.error as InstanceType<typeof errors.SocketError>
+  assert.equal(message, 'other side closed')
+  assert.equal(socket?.remotePort, server.port)
 })
 
 test('a snapshot stays as it was, and may be changed', async (t) => {
