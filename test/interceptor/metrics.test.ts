@@ -401,6 +401,29 @@ describe('interceptors.metrics', () => {
     })
   })
 
+  test('a wait that an abort ends is part of the duration', async (t) => {
+    const telemetry = new Telemetry()
+    const clock = steadyClock(t)
+    const base = new ScriptedDispatcher((exchange) => {
+      clock.jump(100)
+      const timings = { end: performance.now() }
+      const { handler, controller } = exchange
+      Object.assign(controller, { timings })
+      handler.onRequestStart?.(controller, null)
+      handler.onResponseError?.(controller, Object.assign(new Error('lost'), { code: 'ECONNRESET' }))
+    })
+    const composed = base.compose(
+      interceptors.retry({ minTimeout: 5000, jitter: 0 }),
+      interceptors.metrics({ meter: telemetry.meter }),
+    )
+    const handler = new RecordingHandler()
+    composed.dispatch({ ...GET, origin: 'http://a.test' }, handler)
+    clock.jump(3000)
+    handler.controllers[0]!.abort(new Error('enough'))
+    const [point] = await telemetry.points('http.client.request.duration')
+    assert.equal(point?.sum, 3.1)
+  })
+
   test('a circuit breaker: its transitions, and requests that it refuses', async () => {
     const telemetry = new Telemetry()
     const base = new ScriptedDispatcher((exchange) => exchange.start().head(503).end())

@@ -93,7 +93,7 @@ export class MeasuredRequest extends ForwardingHandler implements RequestWatcher
   }
 
   override onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
-    this.#settle(controller, null)
+    this.#settle(controller, null, controller?.timings?.end)
     super.onResponseEnd(controller, trailers)
   }
 
@@ -149,18 +149,22 @@ export class MeasuredRequest extends ForwardingHandler implements RequestWatcher
     this.#settle(controller, type === OTHER && controller?.aborted === true ? ABORTED : type)
   }
 
-  #settle(controller: DispatchController | null, failure: string | null): void {
+  /** `end`: when the response was complete, if the dispatcher has read the clock. */
+  #settle(controller: DispatchController | null, failure: string | null, end?: number | null): void {
     if (this.#state === 'settled') return
     this.#state = 'settled'
     this.#series.active--
     const status = this.#status
     const type = failure ?? (status >= 400 ? String(status) : null)
     const attributes = this.#series.outcome(status, controller?.httpVersion ?? null, type)
-    record(this.#settings.instruments.duration, this.#since(controller?.timings?.end), attributes)
+    record(this.#settings.instruments.duration, this.#since(end), attributes)
     if (this.#settings.details) this.#recordDetails(controller, attributes)
   }
 
-  /** Seconds. To read the clock costs more than all the rest, and the dispatcher may have done so just now. */
+  /**
+   * Seconds. To read the clock costs more than all the rest, and the dispatcher has done so just now if the
+   * response is complete. An error may be that of a wait that came after the last attempt.
+   */
   #since(end: number | null | undefined): number {
     const at = typeof end === 'number' && end >= this.#beganAt ? end : now()
     return (at - this.#beganAt) / 1000
