@@ -39,7 +39,8 @@ const CODES: readonly (readonly [ErrorFacts, string])[] = [
   // A request that is under way when its dispatcher is destroyed has it as well.
   [{ ...REFUSED_FOR_GOOD, isUnsent: false }, 'UND_ERR_DESTROYED'],
   [REFUSED_FOR_GOOD, 'UND_ERR_CLOSED UND_ERR_BLOCKED_ADDRESS'],
-  [REFUSED, 'UND_ERR_MAX_ORIGINS_REACHED UND_ERR_BPL_MISSING_UPSTREAM UND_ERR_THROTTLED'],
+  [REFUSED, 'UND_ERR_MAX_ORIGINS_REACHED UND_ERR_MAX_CONNECTIONS_REACHED UND_ERR_BPL_MISSING_UPSTREAM'],
+  [REFUSED, 'UND_ERR_THROTTLED'],
   [{ ...ORIGIN, isUnsent: true }, 'UND_ERR_CIRCUIT_OPEN'],
   [UNREACHED, 'UND_ERR_CONNECT_TIMEOUT UND_ERR_PRX_TLS UND_ERR_PRX_CONN ECONNREFUSED ENOTFOUND EAI_AGAIN'],
   // A connection that is up can end with these as well, if a router says so.
