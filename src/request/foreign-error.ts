@@ -22,6 +22,15 @@ export function socketEnd(error: Error): EndKind {
 const CERTIFICATE =
   /^(?:ERR_TLS_CERT_ALTNAME_INVALID|CERT_\w+|CRL_\w+|UNABLE_TO_(?:GET|VERIFY|DECRYPT|DECODE)_\w+|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|ERROR_IN_C\w+|INVALID_(?:CA|PURPOSE)|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$/
 
+/** The codes of the system (`ENOTFOUND`), and of TLS. */
+const OF_RUNTIME = /^(?:E[A-Z0-9]+|ERR_(?:SSL|TLS|OSSL)_\w+)$/
+
+/** As far as the code tells: a `lookup` function of the caller, for example, may fail with anything. */
+export function isOfRuntime(error: Error): boolean {
+  const { code } = fieldsOf(error)
+  return typeof code === 'string' && (OF_RUNTIME.test(code) || CERTIFICATE.test(code))
+}
+
 /** Why a connector delivered no socket. With these two codes it asks for another attempt. */
 export function connectEnd(error: Error): EndKind {
   const { code, proxy } = fieldsOf(error)

@@ -22,6 +22,7 @@ import {
 import { authority, localhost } from '../support/certificates.ts'
 import { eventually } from '../support/fake-clock.ts'
 import { holdTlsSessions } from '../support/held-sessions.ts'
+import { MemorySocket } from '../support/memory-socket.ts'
 import { OK, response, send, startPair } from '../support/scripted-client.ts'
 import { startScriptedServer } from '../support/scripted-server.ts'
 import { startOrigin, WIRES } from '../support/wire.ts'
@@ -239,6 +240,34 @@ test('a connection that could not be opened shows in the next attempt, and an er
   await handler.settled
 })
 
+test('a function of a caller that a connector of ours calls may fail with a secret', async (t) => {
+  const errors = [
+    Object.assign(new Error('token=secret'), { code: 'MINE' }),
+    Object.assign(new Error('getaddrinfo ENOTFOUND a.test'), { code: 'ENOTFOUND', syscall: 'getaddrinfo' }),
+  ]
+  const client = new Client('http://a.test', {
+    connect: {
+      lookup: (_host, _options, callback) => {
+        const error = errors.shift() ?? null
+        if (error !== null) setImmediate(() => callback(error, ''))
+      },
+    },
+  })
+  t.after(() => client.destroy())
+  const seen: unknown[] = []
+  for (let i = 0; i < 3; i++) {
+    const handler = send(client)
+    const [row] = client.connections() as [ConnectionSnapshot]
+    seen.push([row.lastEndCode, row.lastEndMessage])
+    if (i < 2) await handler.settled
+  }
+  assert.deepEqual(seen, [
+    [null, null],
+    ['MINE', null],
+    ['ENOTFOUND', 'getaddrinfo ENOTFOUND a.test'],
+  ])
+})
+
 test('a socket whose getters throw is listed without what they would say', async (t) => {
   const server = await startScriptedServer(t)
   const sockets: net.Socket[] = []
@@ -263,6 +292,21 @@ test('a socket whose getters throw is listed without what they would say', async
   assert.deepEqual([row.state, row.bytesRead, row.bytesWritten, row.tls], ['active', null, null, false])
   peer.send(OK)
   await handler.settled
+})
+
+test('what a socket says of itself is listed only if it is of the kind that it should be', async (t) => {
+  const client = new Client('http://a.test', {
+    connect: (_options, callback) => {
+      const facts = { remoteAddress: 10n, localAddress: {}, remotePort: '1', localPort: 2, bytesRead: 0n }
+      callback(null, Object.assign(new MemorySocket(), facts) as never)
+    },
+  })
+  t.after(() => client.destroy())
+  send(client)
+  const [row] = JSON.parse(JSON.stringify(client.connections())) as [ConnectionSnapshot]
+  const { remoteAddress, localAddress, remotePort, localPort, bytesRead, bytesWritten } = row
+  assert.deepEqual([remoteAddress, localAddress, remotePort, localPort], [null, null, null, 2])
+  assert.deepEqual([bytesRead, bytesWritten], [null, null])
 })
 
 test('an error does not ask a socket whose getters throw', async (t) => {

@@ -5,6 +5,7 @@
 import { oneLine } from '../../base/text/one-line.ts'
 import { UndiciError } from '../../errors.ts'
 import type { EndKind, EndReason } from '../../request/end-reason.ts'
+import { isOfRuntime } from '../../request/foreign-error.ts'
 
 export interface LastEnd {
   readonly code: string
@@ -23,7 +24,8 @@ export function lastEndOf({ kind, error, isCallers }: EndReason): LastEnd {
   const at = Date.now()
   try {
     const { code } = error as { code?: unknown }
-    const isShown = !isCallers && !OF_CALLERS.has(kind) && (error instanceof UndiciError || isOfSystem(error))
+    const isShown =
+      !isCallers && !OF_CALLERS.has(kind) && (error instanceof UndiciError || isOfRuntime(error))
     return {
       code: typeof code === 'string' ? shortened(code) : kind,
       message: isShown ? shortened(error.message) : null,
@@ -33,10 +35,6 @@ export function lastEndOf({ kind, error, isCallers }: EndReason): LastEnd {
     // A caller may end a connection with any value.
     return { code: kind, message: null, at }
   }
-}
-
-function isOfSystem(error: Error): boolean {
-  return typeof (error as { code?: unknown }).code === 'string'
 }
 
 function shortened(text: string): string {

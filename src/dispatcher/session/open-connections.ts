@@ -132,11 +132,11 @@ function rowOf(open: OpenConnection, connection: Connection, context: OriginCont
     protocol: multiplexes ? 'h2' : 'h1',
     tls: isSecure,
     proxy: opening.proxy,
-    remoteAddress: info.remoteAddress ?? null,
-    remotePort: info.remotePort ?? null,
-    localAddress: info.localAddress ?? null,
-    localPort: info.localPort ?? null,
-    family: info.remoteFamily ?? null,
+    remoteAddress: textOf(info.remoteAddress),
+    remotePort: numberOf(info.remotePort),
+    localAddress: textOf(info.localAddress),
+    localPort: numberOf(info.localPort),
+    family: textOf(info.remoteFamily),
     openedAt: new Date(open.openedOn).toISOString(),
     age: Math.round(at - openedAt),
     idleTime: running > 0 || idleSince === null ? null : Math.round(at - idleSince),
@@ -200,8 +200,18 @@ function stateOf({ state, running }: Connection, { takesMore }: ConnectionLoad):
 }
 
 function bytesSince(start: unknown, read: () => unknown): number | null {
-  const bytes = guarded(read)
-  return typeof bytes === 'number' ? bytes - Number(start ?? 0) : null
+  const bytes = numberOf(guarded(read))
+  return bytes === null ? null : bytes - (numberOf(start) ?? 0)
+}
+
+// The socket may be of the caller's connect function, and say anything of itself.
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === 'number' ? value : null
 }
 
 function expiryOf(socket: Duplex): string | null {
@@ -215,7 +225,7 @@ function tenths(milliseconds: number): number {
   return Math.round(milliseconds * 10) / 10
 }
 
-/** The socket may be of the caller's connect function: what it throws is not known. */
+/** What it throws is not known. */
 function guarded<T>(read: () => T): T | null {
   try {
     return read()
