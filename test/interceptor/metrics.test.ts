@@ -731,6 +731,22 @@ describe('interceptors.metrics', () => {
     refused({ meter, serverAddress: 'x' }, /invalid serverAddress/)
   })
 
+  test('a promise of a meter that rejects is not left to the process', async () => {
+    const reject = () => Promise.reject(new Error('of the meter')) as never
+    for (const method of ['createHistogram', 'createCounter', 'createObservableUpDownCounter']) {
+      const meter = { ...meterThat(() => {}), [method]: reject }
+      assert.throws(() => interceptors.metrics({ meter }), errors.InvalidArgumentError)
+    }
+    interceptors.metrics({
+      meter: {
+        ...meterThat(() => {}),
+        createObservableUpDownCounter: () => ({ addCallback: reject }),
+      },
+    })
+    // A rejection that nobody handles fails the file.
+    await turns(2)
+  })
+
   test('a pool of HTTP/2 and HTTP/1.1', async (t) => {
     const telemetry = new Telemetry()
     const wire = { name: 'h2c', secure: false, multiplexes: true } as const

@@ -84,11 +84,13 @@ export function observe(
   options: MetricInstrumentOptions,
   observer: (observation: MetricObservation) => void,
 ): void {
-  usable(meter.createObservableUpDownCounter(name, options), 'addCallback', name).addCallback(observer)
+  const instrument = usable(meter.createObservableUpDownCounter(name, options), 'addCallback', name)
+  ignoreRejection(instrument.addCallback(observer))
 }
 
-/** The instrument, if it has the method that is used of it. */
+/** The instrument, if it has the method that is used of it. The promise of one is none. */
 function usable<T extends object>(instrument: T, method: keyof T & string, name: string): T {
+  ignoreRejection(instrument)
   if (typeof (instrument as Partial<T> | null | undefined)?.[method] !== 'function')
     throw new InvalidArgumentError(`the meter's instrument ${name} must have the method ${method}`)
   return instrument
