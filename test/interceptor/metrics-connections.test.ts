@@ -61,6 +61,19 @@ overEachWire('connections in metrics', (wire) => {
     assert.deepEqual(await open(), { idle: 0, active: 0 })
   })
 
+  test('one that outlives its destroyed agent is measured to its end', async (t) => {
+    const telemetry = new Telemetry()
+    const origin = await startOrigin(t, wire, (_, response) => response.end())
+    const agent = new Agent(wireOptions(wire))
+    const composed = agent.compose(interceptors.metrics({ meter: telemetry.meter, connectionsOf: agent }))
+    await (await composed.request({ ...GET, origin: origin.url })).body.dump()
+    const destroyed = agent.destroy()
+    assert.equal((await telemetry.points('http.client.open_connections')).length, 2)
+    await destroyed
+    const [point] = await telemetry.points('http.client.connection.duration')
+    assert.equal(point?.value, 1)
+  })
+
   test('how long they were open, and how long it took to open them', async (t) => {
     const { telemetry, pool, composed } = await start(t, Promise.resolve())
     const began = performance.now()

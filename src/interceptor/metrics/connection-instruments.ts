@@ -45,6 +45,9 @@ export class ConnectionInstruments {
   readonly #watched: Set<Watched> = new Set()
   /** Who counts the connections of a client. */
   readonly #owners: WeakMap<object, Set<ConnectionTable>> = new WeakMap()
+  /** The numbers of those that were opened and have not ended. They may outlive their dispatcher. */
+  readonly #open: Set<number> = new Set()
+  #isListening = false
   readonly #onDisconnected = (message: unknown): void => {
     contain(() => this.#ended(message as Ended))
   }
@@ -78,8 +81,8 @@ export class ConnectionInstruments {
     for (const one of this.#watched) {
       if (one.dispatcher.deref() === dispatcher && one.table === table) return
     }
-    if (this.#watched.size === 0) channels.disconnected.subscribe(this.#onDisconnected)
     this.#watched.add({ dispatcher: new WeakRef(dispatcher), table })
+    this.#listen()
     dispatcher.on('connect', (_origin, targets) => contain(() => this.#opened(targets.at(-1), table)))
     dispatcher.on('connectionError', (origin, _targets, error) =>
       contain(() => {
@@ -87,6 +90,14 @@ export class ConnectionInstruments {
         count(this.#failures, { ...server, 'error.type': errorType(error) })
       }),
     )
+  }
+
+  /** As long as an end may come that is to be measured. */
+  #listen(): void {
+    const mayCome = this.#watched.size > 0 || this.#open.size > 0
+    if (mayCome === this.#isListening) return
+    this.#isListening = mayCome
+    channels.disconnected[mayCome ? 'subscribe' : 'unsubscribe'](this.#onDisconnected)
   }
 
   #tableOf(servers: Servers): ConnectionTable {
@@ -104,12 +115,15 @@ export class ConnectionInstruments {
     this.#owners.set(client, owners.add(table))
     const row = newest(connectionsOf(client))
     if (row === null) return
+    this.#open.add(row.id)
+    this.#listen()
     const attributes = table.attributesOf(row)
     if (row.connectTime !== null) record(this.#connecting, row.connectTime / 1000, attributes)
     if (row.tlsTime !== null) record(this.#tls, row.tlsTime / 1000, attributes)
   }
 
   #ended({ connection, duration, client }: Ended): void {
+    this.#open.delete(connection.id)
     for (const table of this.#owners.get(client) ?? []) {
       record(this.#duration, duration / 1000, table.attributesOf(connection))
     }
@@ -127,7 +141,7 @@ export class ConnectionInstruments {
   /** Those that are gone, or will never have a connection again. */
   #prune(): void {
     for (const one of this.#watched) if (isOver(one.dispatcher.deref())) this.#watched.delete(one)
-    if (this.#watched.size === 0) channels.disconnected.unsubscribe(this.#onDisconnected)
+    this.#listen()
   }
 }
 
