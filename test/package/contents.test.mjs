@@ -8,7 +8,7 @@ import { root, usePackage } from './packed.mjs'
 
 /** Bytes, and files. More means that an unwanted file slipped in. */
 const MAX_UNPACKED_SIZE = 2_200_000
-const MAX_FILES = 385
+const MAX_FILES = 390
 
 const EXPECTED = [
   /^package\.json$/,

@@ -5,6 +5,7 @@
 import { ignoreRejection } from '../../base/loop/stray-promise.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 
+/** The value of one attribute. */
 export type MetricAttributeValue = string | number | boolean
 
 /** Attributes of one measurement. The same object comes for the same values. */
@@ -12,6 +13,7 @@ export type MetricAttributes = Readonly<Record<string, MetricAttributeValue>>
 
 /** What an instrument is created with. */
 export interface MetricInstrumentOptions {
+  /** What it measures. */
   description?: string
   /** As `s` or `By`. */
   unit?: string
@@ -21,28 +23,35 @@ export interface MetricInstrumentOptions {
 
 /** Takes single values. */
 export interface MetricHistogram {
+  /** Takes one value. */
   record(value: number, attributes?: MetricAttributes): void
 }
 
 /** Adds up. */
 export interface MetricCounter {
+  /** Adds a value. */
   add(value: number, attributes?: MetricAttributes): void
 }
 
 /** Takes the values of the moment. */
 export interface MetricObservation {
+  /** Reports the value of the moment. */
   observe(value: number, attributes?: MetricAttributes): void
 }
 
 /** Asks for values when they are collected. */
 export interface MetricObservable {
+  /** Is called whenever values are collected. */
   addCallback(callback: (observation: MetricObservation) => void): void
 }
 
 /** A meter of OpenTelemetry, or an object with these methods. */
 export interface MeterLike {
+  /** For durations and sizes. */
   createHistogram(name: string, options?: MetricInstrumentOptions): MetricHistogram
+  /** For what happens. */
   createCounter(name: string, options?: MetricInstrumentOptions): MetricCounter
+  /** For what is there now. */
   createObservableUpDownCounter(name: string, options?: MetricInstrumentOptions): MetricObservable
 }
 
