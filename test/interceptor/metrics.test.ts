@@ -424,6 +424,30 @@ describe('interceptors.metrics', () => {
     assert.equal(point?.sum, 3.1)
   })
 
+  test('one that shares a response is measured until its own consumer has all of it', async (t) => {
+    const telemetry = new Telemetry()
+    const clock = steadyClock(t)
+    const base = new ScriptedDispatcher()
+    const composed = base.compose(
+      interceptors.deduplicate(),
+      interceptors.metrics({ meter: telemetry.meter }),
+    )
+    const slow = new RecordingHandler({ onResponseStart: (controller) => controller.pause() })
+    for (const handler of [new RecordingHandler(), slow]) {
+      composed.dispatch({ ...GET, origin: 'http://a.test' }, handler)
+    }
+    const { last } = base
+    last.start().head().data('x')
+    clock.jump(1000)
+    Object.assign(last.controller, { timings: { end: performance.now() } })
+    last.end()
+    clock.jump(2000)
+    slow.controllers[0]!.resume()
+    await slow.settled
+    const [point] = await telemetry.points('http.client.request.duration')
+    assert.deepEqual([point?.value, point?.sum], [2, 1 + 3])
+  })
+
   test('a circuit breaker: its transitions, and requests that it refuses', async () => {
     const telemetry = new Telemetry()
     const base = new ScriptedDispatcher((exchange) => exchange.start().head(503).end())

@@ -93,7 +93,7 @@ export class MeasuredRequest extends ForwardingHandler implements RequestWatcher
   }
 
   override onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
-    this.#settle(controller, null, controller?.timings?.end)
+    this.#settle(controller, null)
     super.onResponseEnd(controller, trailers)
   }
 
@@ -149,25 +149,16 @@ export class MeasuredRequest extends ForwardingHandler implements RequestWatcher
     this.#settle(controller, type === OTHER && controller?.aborted === true ? ABORTED : type)
   }
 
-  /** `end`: when the response was complete, if the dispatcher has read the clock. */
-  #settle(controller: DispatchController | null, failure: string | null, end?: number | null): void {
+  #settle(controller: DispatchController | null, failure: string | null): void {
     if (this.#state === 'settled') return
     this.#state = 'settled'
     this.#series.active--
     const status = this.#status
     const type = failure ?? (status >= 400 ? String(status) : null)
     const attributes = this.#series.outcome(status, controller?.httpVersion ?? null, type)
-    record(this.#settings.instruments.duration, this.#since(end), attributes)
+    // The end that the dispatcher has noted may be that of an earlier attempt, or of what others have read.
+    record(this.#settings.instruments.duration, (now() - this.#beganAt) / 1000, attributes)
     if (this.#settings.details) this.#recordDetails(controller, attributes)
-  }
-
-  /**
-   * Seconds. To read the clock costs more than all the rest, and the dispatcher has done so just now if the
-   * response is complete. An error may be that of a wait that came after the last attempt.
-   */
-  #since(end: number | null | undefined): number {
-    const at = typeof end === 'number' && end >= this.#beganAt ? end : now()
-    return (at - this.#beganAt) / 1000
   }
 
   #recordDetails(controller: DispatchController | null, attributes: MetricAttributes): void {
