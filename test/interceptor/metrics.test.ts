@@ -658,6 +658,20 @@ describe('interceptors.metrics', () => {
     for (const { attributes } of durations) assert.equal(attributes['error.type'], '_OTHER')
   })
 
+  test('attributes of the caller replace none of a request', async () => {
+    const telemetry = new Telemetry()
+    const base = new ScriptedDispatcher((exchange) => exchange.start().head(200).end())
+    const names = ['http.request.method', 'server.address', 'http.response.status_code']
+    const attributes = Object.fromEntries(names.map((name) => [name, 'mine']))
+    const composed = base.compose(interceptors.metrics({ meter: telemetry.meter, attributes }))
+    composed.dispatch({ ...GET, origin: 'http://a.test' }, new RecordingHandler())
+    const [point] = await telemetry.raw('http.client.request.duration')
+    assert.deepEqual(
+      names.map((name) => point?.attributes[name]),
+      ['GET', 'a.test', 200],
+    )
+  })
+
   test('attributes of the caller, and none of the server', async () => {
     const telemetry = new Telemetry()
     const base = new ScriptedDispatcher((exchange) => exchange.start().head(200).end())

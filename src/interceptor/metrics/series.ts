@@ -89,7 +89,7 @@ export class SeriesTable {
     }
     let series = methods.get(method)
     if (series === undefined) {
-      series = new Series({ 'http.request.method': method, ...this.servers.attributesOf(name) }, this)
+      series = new Series({ ...this.servers.attributesOf(name), 'http.request.method': method }, this)
       methods.set(method, series)
     }
     return series
