@@ -47,7 +47,7 @@ export class ConnectionInstruments {
   readonly #owners: WeakMap<object, Set<ConnectionTable>> = new WeakMap()
   /** The numbers of those that were opened and have not ended. They may outlive their dispatcher. */
   readonly #open: Set<number> = new Set()
-  #isListening = false
+  #state: 'silent' | 'listening' = 'silent'
   readonly #onDisconnected = (message: unknown): void => {
     contain(() => this.#ended(message as Ended))
   }
@@ -94,10 +94,10 @@ export class ConnectionInstruments {
 
   /** As long as an end may come that is to be measured. */
   #listen(): void {
-    const mayCome = this.#watched.size > 0 || this.#open.size > 0
-    if (mayCome === this.#isListening) return
-    this.#isListening = mayCome
-    channels.disconnected[mayCome ? 'subscribe' : 'unsubscribe'](this.#onDisconnected)
+    const state = this.#watched.size > 0 || this.#open.size > 0 ? 'listening' : 'silent'
+    if (state === this.#state) return
+    this.#state = state
+    channels.disconnected[state === 'listening' ? 'subscribe' : 'unsubscribe'](this.#onDisconnected)
   }
 
   #tableOf(servers: Servers): ConnectionTable {
