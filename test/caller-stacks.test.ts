@@ -112,3 +112,15 @@ test('an error of the caller keeps its stack, whatever is called when it is thro
   assert.equal(await failure(library.request('http://a.test', { dispatcher })), own)
   assert.equal(own.stack, stack)
 })
+
+test('an error of the caller that cannot be read is still what a request fails with', async () => {
+  const own = new Proxy(new Error('mine'), { get: () => assert.fail('it was read') })
+  const client = new library.Client('http://a.test', { connect: (_, callback) => callback(own) })
+  // In a list: a promise would look for its `then`.
+  const [error] = await client.request({ path: '/', method: 'GET' }).then(
+    () => [],
+    (reason: unknown) => [reason],
+  )
+  assert.ok(error === own)
+  await client.destroy()
+})

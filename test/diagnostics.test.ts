@@ -3,7 +3,7 @@ import diagnostics from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
-import { Client, errors } from '../src/index.ts'
+import { Client, errors, interceptors } from '../src/index.ts'
 import { turns } from './support/fake-clock.ts'
 import { memoryPair } from './support/memory-client.ts'
 import { OK, send, startPair } from './support/scripted-client.ts'
@@ -22,7 +22,7 @@ const CHANNELS = [
   'undici:request:error',
 ] as const
 
-type Name = (typeof CHANNELS)[number]
+type Name = (typeof CHANNELS)[number] | 'ventuno:cache:error'
 
 /** Messages have many shapes; each test knows which one it checks. */
 // biome-ignore lint/suspicious/noExplicitAny: see above
@@ -197,6 +197,21 @@ describe('diagnostics channels', () => {
     assert.equal(message.connector, seen[1]!.message.connector)
     assert.equal(message.connectParams.version, undefined)
     assert.equal(seen[3]!.message.error, reason)
+  })
+
+  test('a connect or a store that fails with anything: subscribers get an error with a message', async (t) => {
+    const unreadable = Object.defineProperty(new Error(), 'message', { get: () => assert.fail() })
+    const seen: unknown[] = []
+    listen(t, 'undici:client:connectError', ({ error }) => seen.push(error.message))
+    listen(t, 'ventuno:cache:error', ({ operation, error }) => seen.push(operation, error.message))
+    const reject = () => Promise.reject('why')
+    const store = { get: reject, createWriteStream: () => undefined, delete: reject }
+    const client = new Client('http://localhost:1', { connect: (_, callback) => callback(unreadable) })
+    t.after(() => client.destroy())
+    const handler = send(client.compose(interceptors.cache({ store: store as never })))
+    await handler.settled
+    assert.equal(handler.error, unreadable)
+    assert.deepEqual(seen, ['get', 'why', 'unknown error'])
   })
 
   test('a failed request: error before the handler, and no trailers', async (t) => {

@@ -44,7 +44,12 @@ export function atCaller<E>(error: E, fallback: PublicFunction | null = null): E
 }
 
 function isBadArgument(error: unknown): error is Error {
-  return error instanceof Error && (error as { code?: unknown }).code === 'UND_ERR_INVALID_ARG'
+  try {
+    return error instanceof Error && (error as { code?: unknown }).code === 'UND_ERR_INVALID_ARG'
+  } catch {
+    // A value of the caller that cannot be read is none of ours.
+    return false
+  }
 }
 
 /** Where a request was made; kept for `RUNTIME_DEBUG=stacks`, and null without it. */

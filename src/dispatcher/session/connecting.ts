@@ -6,7 +6,7 @@
 
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
-import { asError } from '../../base/error/as-error.ts'
+import { asError, readableError } from '../../base/error/as-error.ts'
 import { ignoreError } from '../../base/error/ignore-error.ts'
 import { now } from '../../base/loop/clock.ts'
 import { runtimeSetImmediate } from '../../base/loop/runtime-turns.ts'
@@ -175,7 +175,8 @@ export class Connecting implements Opening, Claimant {
 
   publishError(error: Error): void {
     if (this.#state.at === 'over') return
-    if (channels.connectError.hasSubscribers) channels.connectError.publish({ ...this.#message(), error })
+    if (channels.connectError.hasSubscribers)
+      channels.connectError.publish({ ...this.#message(), error: readableError(error) })
   }
 
   /** What the messages to diagnostics channels have in common. */

@@ -2,6 +2,7 @@
  * The failed attempts of one request: what an error tells about them, and the messages about those that are
  * repeated.
  */
+import { readableError } from '../../base/error/as-error.ts'
 import { now } from '../../base/loop/clock.ts'
 import { channels } from '../../diagnostics.ts'
 import { RequestRetryError } from '../../errors.ts'
@@ -50,8 +51,10 @@ export class FailedAttempts {
     this.#list.at(-1)!.delay = delay
     const { origin, method, path } = opts
     watcherOf(opts)?.onRetried(error)
-    if (channels.requestRetry.hasSubscribers)
-      channels.requestRetry.publish({ origin, method, path, error, counter: this.count, delay })
+    if (channels.requestRetry.hasSubscribers) {
+      const shown = readableError(error)
+      channels.requestRetry.publish({ origin, method, path, error: shown, counter: this.count, delay })
+    }
     const { statusCode } = this.#list.at(-1)!
     return hook?.({ attempt: this.count, error, statusCode, delay, origin, method, path })
   }
