@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as library from '../src/index.ts'
+import { ScriptedDispatcher } from './api/scripted-dispatcher.ts'
 import { failure } from './support/exchange.ts'
 
 const BAD = { headers: { 'not a name': '1' } }
@@ -123,4 +124,15 @@ test('an error of the caller that cannot be read is still what a request fails w
   )
   assert.ok(error === own)
   await client.destroy()
+})
+
+test('a body that is aborted with an error that cannot be read fails, and nothing else', async () => {
+  const own = new Proxy(new Error('mine'), { get: () => assert.fail('it was read') })
+  const base = new ScriptedDispatcher((exchange) => exchange.start().head())
+  const { body } = await base.request({ origin: 'http://a.test', path: '/', method: 'GET' })
+  const { handler, controller } = base.last
+  handler.onResponseError?.(controller, own)
+  // What the stream throws later fails the file.
+  await new Promise((resolve) => body.once('close', resolve))
+  assert.ok(body.errored instanceof Error)
 })

@@ -10,6 +10,7 @@ import { getDefaultHighWaterMark, type ReadableOptions } from 'node:stream'
 import { type BodyBytes, bytesOf } from '../base/bytes/body-bytes.ts'
 import { holdBytes, MAX_SHARED } from '../base/bytes/held-bytes.ts'
 import { ownBytes } from '../base/bytes/own-bytes.ts'
+import { withStack } from '../base/error/as-error.ts'
 import { destroyQuietly, ignoreError } from '../base/error/ignore-error.ts'
 import { Deferred } from '../base/loop/deferred.ts'
 import { runtimeNextTick, runtimeSetImmediate } from '../base/loop/runtime-turns.ts'
@@ -255,7 +256,7 @@ export abstract class ArrivingBody extends IdleReadable {
       // An `error` listener is optional, because every consumer gets the reason. This one is added in the
       // tick before the event, so that `removeAllListeners` does not remove it.
       if (!state.isLoud) runtimeNextTick(() => this.on('error', ignoreError))
-      callback(state.reason as Error)
+      callback(withStack(state.reason))
     }
     // The promise of the response resolves a microtask later, and its user must have time to listen.
     if (state.isUnused) runtimeSetImmediate(report)

@@ -17,6 +17,16 @@ export function asError(reason: unknown, message: string): Error {
   return isError(reason) ? reason : new Error(message, { cause: reason })
 }
 
+/** For streams of the runtime, which read the stack of what they are destroyed with, whatever that is. */
+export function withStack(reason: unknown): Error {
+  try {
+    void (reason as Error | null | undefined)?.stack
+    return reason as Error
+  } catch {
+    return readableError(reason)
+  }
+}
+
 /**
  * For subscribers, who read the message of what they get: an error with a message, whatever a caller gave. What
  * a subscriber throws ends the process.
