@@ -4,7 +4,7 @@ import net from 'node:net'
 import { describe, test } from 'node:test'
 import type { ConnectFunction } from '../../src/dispatcher/client-options.ts'
 import { Client, errors, Pool } from '../../src/index.ts'
-import { turns } from '../support/fake-clock.ts'
+import { eventually, turns } from '../support/fake-clock.ts'
 import { MemorySocket } from '../support/memory-socket.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { OK, recordEvents, send, startPair } from '../support/scripted-client.ts'
@@ -355,4 +355,33 @@ describe('destroy()', () => {
     assert.equal(client.stats.pending, 1)
     await client.destroy()
   })
+})
+
+test('close() waits for requests that a connection which is closing returns', async (t) => {
+  const settings = '000000040000000000'
+  const answer = '000001010500000001' + '88'
+  const goaway = '000008070000000000' + '00000001' + '00000002'
+  const sockets: MemorySocket[] = []
+  const client = new Client('https://a.test', {
+    connect: (_target, callback) => {
+      const socket = Object.assign(new MemorySocket(), { alpnProtocol: 'h2' })
+      sockets.push(socket)
+      callback(null, socket as never)
+      socket.push(Buffer.from(settings, 'hex'))
+    },
+  })
+  t.after(() => client.destroy())
+  const first = send(client)
+  const second = send(client)
+  await turns(4)
+  // The server has answered the first, and has not seen the second.
+  sockets[0]!.push(Buffer.from(answer + goaway, 'hex'))
+  await first.settled
+  const closed = client.close()
+  await eventually(() => sockets.length === 2)
+  await turns(4)
+  sockets[1]!.push(Buffer.from(answer, 'hex'))
+  await second.settled
+  assert.equal(second.error, undefined)
+  await closed
 })

@@ -393,8 +393,15 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
 
   #reportEmpty(): void {
     const done = this.#whenEmpty
+    if (done === null || this.#isClosingOne) return
     this.#whenEmpty = null
-    done?.()
+    done()
+  }
+
+  /** A connection that closes may return requests, which it does not count any more. */
+  get #isClosingOne(): boolean {
+    const all = this.#state.at === 'open' ? [this.#state.connection, ...this.#draining] : [...this.#draining]
+    return all.some(({ state }) => state.at === 'closing')
   }
 
   #connect(servername: string | null): void {
