@@ -125,10 +125,17 @@ overEachWire('a call', (wire) => {
   })
 
   test('that nobody asks for anything is made, and fails without a word', async (t) => {
-    const { api, seen } = await setStage(t, wire, jsonOf(null, 500))
+    let onEvent = (): void => {}
+    const arrived = new Promise<void>((resolve) => {
+      onEvent = resolve
+    })
+    const { api } = await setStage(t, wire, (request, response) => {
+      if (request.method === 'POST') onEvent()
+      jsonOf(null, 500)(request, response)
+    })
     api.post('event', { json: 1 })
     await failure(api.get('x').text())
-    assert.ok(seen.includes('POST /v1/event'))
+    await arrived
   })
 })
 
