@@ -63,11 +63,13 @@ export class ProxyHop {
 
   /** Takes CONNECT. Over HTTP/2 all tunnels share its connections (RFC 9113 §8.5). */
   get tunnelling(): Dispatcher {
-    const { agentOptions, limit } = this.settings
-    const { maxHeaderSize } = ownMembers(agentOptions)
-    // Tunnels are counted, and a connection that has none left would not be.
-    const carriers = limit === null ? null : new ConnectionLimit(NO_IDLE_ONES)
-    this.#tunnelling ??= this.#make(limited({ maxHeaderSize, connect: this.#connect }, carriers))
+    if (this.#tunnelling === null) {
+      const { agentOptions, limit } = this.settings
+      const { maxHeaderSize } = ownMembers(agentOptions)
+      // Tunnels are counted, and a connection that has none left would not be.
+      const carriers = limit === null ? null : new ConnectionLimit(NO_IDLE_ONES)
+      this.#tunnelling = this.#make(limited({ maxHeaderSize, connect: this.#connect }, carriers))
+    }
     return this.#tunnelling
   }
 
