@@ -77,10 +77,13 @@ describe('frames', () => {
   })
 })
 
-test('a handler that refuses a frame stops the reader', () => {
+test('a handler that refuses a frame stops the reader for good', () => {
   const log = new FrameLog()
+  const reader = new FrameReader(log, 16_384)
   log.refuses = true
-  new FrameReader(log, 16_384).receive(CONVERSATION, 0, CONVERSATION.length)
+  reader.receive(CONVERSATION, 0, CONVERSATION.length)
+  log.refuses = false
+  reader.receive(CONVERSATION, 0, CONVERSATION.length)
   assert.deepEqual(log.lines, [])
 })
 
