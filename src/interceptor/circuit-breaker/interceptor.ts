@@ -13,7 +13,7 @@ import type { Attempt } from '../../relay/attempt.ts'
 import { isUpstreamFault } from '../../relay/error-facts.ts'
 import { OriginTable, originKey } from '../../relay/origin-key.ts'
 import { RelayedRequest } from '../../relay/relayed-request.ts'
-import { watcherOf } from '../../relay/request-watcher.ts'
+import { type CircuitState, watcherOf } from '../../relay/request-watcher.ts'
 import type { Head } from '../../relay/response-source.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
@@ -44,7 +44,9 @@ export function circuitBreaker(options?: CircuitBreakerOptions | null): Intercep
       const key = originKey(opts, own)
       const circuit = circuits.get(key)
       shared?.onRequest()
-      const epoch = telling(circuit, opts, () => circuit.admit())
+      const before = circuit.state
+      const epoch = circuit.admit()
+      tell(circuit, before, opts)
       if (epoch === REFUSED) {
         const error = new CircuitOpenError(undefined, circuit.retryAfter)
         if (key !== '') error.origin = key
@@ -57,12 +59,9 @@ export function circuitBreaker(options?: CircuitBreakerOptions | null): Intercep
   })
 }
 
-/** Does what may change the state of the circuit, and lets whoever watches the request know if it has. */
-function telling<T>(circuit: Circuit, opts: DispatchOptions, act: () => T): T {
-  const before = circuit.state
-  const result = act()
+/** Lets whoever watches the request know if it has changed the state of the circuit. */
+function tell(circuit: Circuit, before: CircuitState, opts: DispatchOptions): void {
   if (circuit.state !== before) watcherOf(opts)?.onCircuit(circuit.state)
-  return result
 }
 
 /** Reports the outcome of one request to its circuit, once. */
@@ -84,7 +83,9 @@ class WatchedRequest extends RelayedRequest<{ readonly circuit: Circuit; readonl
     if (this.#isSettled) return
     this.#isSettled = true
     const { circuit, epoch } = this.settings
-    telling(circuit, this.opts, () => circuit.settle(epoch, outcome))
+    const before = circuit.state
+    circuit.settle(epoch, outcome)
+    tell(circuit, before, this.opts)
   }
 
   override onHead(attempt: Attempt, head: Head): void {
