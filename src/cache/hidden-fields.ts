@@ -22,14 +22,17 @@ export class HiddenFields {
   /** `origin` is that of a key. */
   add(origin: string, names: readonly string[]): void {
     for (const name of names) {
-      const site = sentOrigin(origin)
-      if (name === FOR_ONE_ORIGIN && (this.#origins.size < MAX_ORIGINS || this.#origins.has(site))) {
-        this.#origins.add(site)
-      } else {
-        this.#anywhere.add(name)
-        this.#authorized.add(name)
-      }
+      if (name === FOR_ONE_ORIGIN && this.#remember(sentOrigin(origin))) continue
+      this.#anywhere.add(name)
+      this.#authorized.add(name)
     }
+  }
+
+  /** False if there is no room for it. */
+  #remember(site: string): boolean {
+    if (this.#origins.size >= MAX_ORIGINS && !this.#origins.has(site)) return false
+    this.#origins.add(site)
+    return true
   }
 
   /** Those of requests to the origin of a key. */
