@@ -1,4 +1,5 @@
 /** The body of a call: at most one of four options, serialised at the call, with its content type. */
+import { messageOf } from '../base/error/message-of.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { BodyInput, FormDataLike } from '../request/dispatch-options.ts'
 import { BODY_OPTIONS } from './known-options.ts'
@@ -42,8 +43,7 @@ function jsonText(value: unknown): string {
   try {
     text = JSON.stringify(value)
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new InvalidArgumentError(`json cannot be serialised: ${why}`, { cause })
+    throw new InvalidArgumentError(`json cannot be serialised: ${messageOf(cause)}`, { cause })
   }
   if (text === undefined) {
     const isSilent = typeof value === 'object'
