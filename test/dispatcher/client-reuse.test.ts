@@ -338,15 +338,31 @@ describe('keep-alive', () => {
     assert.equal(Math.max(...counts), 1)
   })
 
-  test('one that has timed out and waits to be closed gets no request', async (t) => {
+  test('those that wait to be closed take the requests of that moment', async (t) => {
     const { pool, clock, sockets } = await idlePool(t)
     clock.jump(1000)
     await eventually(() => sockets.some(({ destroyed }) => destroyed))
+    const handlers = [1, 2, 3, 4].map(() => send(pool))
+    await eventually(() => sockets.filter(({ written }) => requestLines(written).length === 2).length === 4)
+    assert.equal(sockets.length, 5)
+    for (const socket of sockets) if (!socket.destroyed) socket.say(OK)
+    for (const handler of handlers) {
+      await handler.settled
+      assert.equal(handler.body, 'ok')
+    }
+    await turns(4)
+    assert.equal(pool.stats.connected, 4)
+    clock.jump(1000)
+    await eventually(() => sockets.every(({ destroyed }) => destroyed))
+  })
+
+  test('one that should have been closed long ago gets no request', async (t) => {
+    const { pool, clock, sockets } = await idlePool(t)
+    const later = performance.now() + 1101
+    t.mock.method(performance, 'now', () => later)
+    clock.jump(1000)
+    await eventually(() => sockets.some(({ destroyed }) => destroyed))
     const handlers = [1, 2, 3, 4, 5].map(() => send(pool))
-    assert.deepEqual(
-      sockets.slice(0, 5).map(({ written }) => requestLines(written).length),
-      [1, 1, 1, 1, 1],
-    )
     await eventually(() => sockets.length === 10 && sockets.every(({ written }) => written !== ''))
     for (const socket of sockets.slice(5)) socket.say(OK)
     for (const handler of handlers) {

@@ -35,6 +35,12 @@ import { Http1Sender, type SenderHost } from './sender.ts'
  */
 const LONGEST_UNSENT = 1000
 
+/**
+ * Milliseconds after its idle time in which a connection that waits to be closed still takes a request. Many
+ * wait together, and a new one for each request of that moment would delay all the others.
+ */
+const LONGEST_EXPIRED = 100
+
 /** Shared by the connections to one origin. */
 export { HeadParsers }
 
@@ -134,12 +140,20 @@ export class Http1Connection
       // The 100 that a held body waits for must not be taken for that of another request.
       return request.idempotent && !request.takesOver && !isUnbounded(request) && !request.expectContinue
     }
-    if (this.#idleness.isIdle && !this.#deadline.armed) {
-      // Its idle time is over. It need not wait for its turn any more.
+    if (this.isExpired && now() - this.#deadline.armedAt > this.#exchange.idleTime + LONGEST_EXPIRED) {
+      // It need not wait for its turn any more.
       this.destroy(ends.idleTimeout())
       return false
     }
     return this.#idleness.inspect(request)
+  }
+
+  get isExpired(): boolean {
+    return this.#idleness.isIdle && !this.#deadline.armed
+  }
+
+  get isInspecting(): boolean {
+    return this.#idleness.isInspecting
   }
 
   canRepeat({ idempotent, takesOver, source }: Request): boolean {

@@ -1,7 +1,7 @@
 /**
  * Connections whose idle time is over. Closing a socket takes longer than a request, and connections that
  * were used together time out together: one is closed in each turn of the event loop, so that a request that
- * is due does not wait for all of them.
+ * is due does not wait for all of them. Until then they take requests: a new connection takes longer still.
  */
 import { RingQueue } from '../../base/collection/ring-queue.ts'
 import { runtimeSetImmediate } from '../../base/loop/runtime-turns.ts'
@@ -9,6 +9,10 @@ import type { EndReason } from '../../request/end-reason.ts'
 import { idleTimeout } from '../ends.ts'
 
 interface Expired {
+  /** No request has come meanwhile. */
+  readonly isExpired: boolean
+  /** A request waits for the end of the inspection. */
+  readonly isInspecting: boolean
   destroy(reason: EndReason): void
   onBroken(error: Error): void
 }
@@ -24,7 +28,9 @@ function closeNext(): void {
   const connection = expired.shift()!
   if (expired.size > 0) runtimeSetImmediate(closeNext)
   try {
-    connection.destroy(idleTimeout())
+    if (!connection.isExpired) return
+    if (connection.isInspecting) closeInTurn(connection)
+    else connection.destroy(idleTimeout())
   } catch (error) {
     connection.onBroken(error as Error)
   }
