@@ -15,7 +15,7 @@ import { destroyQuietly, ignoreError } from '../base/error/ignore-error.ts'
 import { Deferred } from '../base/loop/deferred.ts'
 import { runtimeNextTick, runtimeSetImmediate } from '../base/loop/runtime-turns.ts'
 import { AbortError, RequestAbortedError } from '../errors.ts'
-import { IdleReadable } from './idle-readable.ts'
+import { type Destination, IdleReadable } from './idle-readable.ts'
 import { type BodySource, Incoming } from './incoming.ts'
 import { ANNOUNCED, advance, type BodyState, HELD, STREAMING, UNANNOUNCED } from './state.ts'
 
@@ -218,6 +218,28 @@ export abstract class ArrivingBody extends IdleReadable {
     if (kind === 'iterating') this.on('readable', readByIterator)
     for (const chunk of this.#incoming.chunks) this.push(ownBytes(chunk, 0, chunk.length))
     if (this.#incoming.isComplete) this.push(null)
+  }
+
+  protected override get isWhole(): boolean {
+    return this.#state.kind === 'held' && this.isAtHand && this.heldLength > 0 && !this.readableDidRead
+  }
+
+  protected override handOver(destination: Destination): boolean {
+    try {
+      for (let chunk = this.shiftHeld(); chunk !== undefined; chunk = this.shiftHeld()) {
+        const hasRoom = destination.write(chunk)
+        // Whoever was called may have used the body.
+        if (this.destroyed) return true
+        if (!this.isAtHand || this.#state.kind !== 'held' || (!hasRoom && this.heldLength > 0)) return false
+      }
+      destination.end()
+    } catch (error) {
+      // The runtime gets it, as from a stream, whose pipe this would leave without an end.
+      this.destroy(error as Error)
+      throw error
+    }
+    if (this.#state.kind === 'held') this.endBody()
+    return true
   }
 
   /** The stream no longer waits for the iterator. */

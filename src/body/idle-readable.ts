@@ -6,6 +6,7 @@
 import { Readable, type ReadableOptions } from 'node:stream'
 import { ownBytes } from '../base/bytes/own-bytes.ts'
 import { PieceLoad } from '../base/bytes/piece-load.ts'
+import { runtimeNextTick } from '../base/loop/runtime-turns.ts'
 
 /**
  * In the runtime these are accessors, which a subclass may override; the types declare them as properties.
@@ -21,6 +22,9 @@ interface ReadableAccessors extends Readable {
 
 const AccessorReadable: new (options?: ReadableOptions) => ReadableAccessors = Readable
 
+/** What a pipe writes to. Streams of other libraries may lack the optional members. */
+export type Destination = NodeJS.WritableStream & { destroyed?: boolean; writableNeedDrain?: boolean }
+
 /** A listener of any event. */
 type Listener = Parameters<Readable['on']>[1]
 
@@ -35,6 +39,8 @@ export abstract class IdleReadable extends AccessorReadable {
   #wasListenedTo = false
   /** Null before the stream has the bytes. */
   #load: PieceLoad | null = null
+  /** Gets the bytes at the end of the tick, unless the body is used otherwise before. */
+  #destination: Destination | null = null
 
   /** Bytes that are kept for a consumer while the stream does not run. */
   protected abstract get heldLength(): number
@@ -51,6 +57,12 @@ export abstract class IdleReadable extends AccessorReadable {
   /** The stream begins to run: pushes what has arrived. */
   protected abstract onRun(): void
 
+  /** All bytes are there, at least one, and nobody has taken any. */
+  protected abstract get isWhole(): boolean
+
+  /** Writes all bytes and ends the destination. Returns false if there is more, which the stream has to pipe. */
+  protected abstract handOver(destination: Destination): boolean
+
   protected get isRunning(): boolean {
     return this.#isRunning
   }
@@ -61,6 +73,8 @@ export abstract class IdleReadable extends AccessorReadable {
    * puts its chunk before all others.
    */
   protected run(): void {
+    if (this.#isRunning) return
+    this.beginPipe()
     if (this.#isRunning) return
     this.#isRunning = true
     this.#load = new PieceLoad()
@@ -128,6 +142,48 @@ export abstract class IdleReadable extends AccessorReadable {
     return super.resume()
   }
 
+  /** Stops the flow. */
+  override pause(): this {
+    this.beginPipe()
+    return super.pause()
+  }
+
+  /**
+   * Writes all data to another stream. A stream begins to flow at the end of the tick; a body that is there as
+   * a whole is handed over then, without a stream that runs.
+   */
+  override pipe<T extends NodeJS.WritableStream>(destination: T, options?: { end?: boolean }): T {
+    this.beginPipe()
+    if (options !== undefined || !this.isWhole || !isPlain(destination))
+      return super.pipe(destination, options)
+    this.#destination = destination
+    runtimeNextTick(() => this.#endTick())
+    return destination
+  }
+
+  /** Takes a destination back. */
+  override unpipe(destination?: NodeJS.WritableStream): this {
+    this.beginPipe()
+    return super.unpipe(destination)
+  }
+
+  /** Before the body is used otherwise: the stream pipes to a destination that waits for the end of the tick. */
+  protected beginPipe(): void {
+    const destination = this.#destination
+    if (destination === null) return
+    this.#destination = null
+    super.pipe(destination)
+  }
+
+  #endTick(): void {
+    const destination = this.#destination
+    // A stream forgets a destination that has closed.
+    if (destination === null || destination.destroyed === true || this.destroyed) return
+    const isPlain = destination.writableNeedDrain !== true && !this.isEndHeard
+    if (!isPlain || !this.handOver(destination)) this.beginPipe()
+    this.#destination = null
+  }
+
   /** Makes the data text; ignored for an unknown encoding. */
   override setEncoding(encoding: BufferEncoding): this {
     if (!Buffer.isEncoding(encoding)) return this
@@ -185,4 +241,11 @@ export abstract class IdleReadable extends AccessorReadable {
     this.announceEnd()
     if (event === 'data' || event === 'readable') this.run()
   }
+}
+
+/** Whether a destination is ended, and nobody hears that it is piped to. */
+function isPlain(destination: NodeJS.WritableStream): boolean {
+  if (destination === process.stdout || destination === process.stderr) return false
+  // Streams of other libraries may lack the method.
+  return destination.listenerCount?.('pipe') === 0 && destination.listenerCount('unpipe') === 0
 }

@@ -77,6 +77,7 @@ export class BodyReadable extends ArrivingBody {
    * The same bytes as a web stream, created on first access. It is locked if the body is consumed otherwise.
    */
   get body(): ReadableStream<Uint8Array> {
+    this.beginPipe()
     if (this.#web === null) {
       this.#web = webStreamOf(this)
       if (!this.isUntouched && this.bodyState.kind !== 'failed') this.#web.getReader()
@@ -125,6 +126,7 @@ export class BodyReadable extends ArrivingBody {
   dump(opts?: DumpOptions): Promise<void>
   // It resolves with null, as in undici, whose types say void.
   async dump(opts?: DumpOptions): Promise<unknown> {
+    this.beginPipe()
     const signal = dumpSignal(opts)
     const limit = dumpLimit(opts)
     if ((signal === null && this.#drop(limit)) || this.closed) return null
@@ -157,7 +159,12 @@ export class BodyReadable extends ArrivingBody {
     return !this.isUntouched || this.readableDidRead || this.#web?.locked === true
   }
 
+  protected override get isWhole(): boolean {
+    return super.isWhole && this.#web === null
+  }
+
   #collect<T>(convert: Conversion<T>): Promise<T> {
+    this.beginPipe()
     const state = this.bodyState
     if (state.kind === 'failed') return Promise.reject(state.reason)
     if (this.#isUsed()) return Promise.reject(new TypeError('unusable'))
@@ -273,6 +280,7 @@ export class BodyReadable extends ArrivingBody {
 
   /** For an iterator. */
   #take(): Taken {
+    this.beginPipe()
     const state = this.bodyState
     if (state.kind === 'failed') throw state.reason
     if (this.isOver) return 'end'
