@@ -5,7 +5,7 @@
  */
 import { Buffer } from 'node:buffer'
 import { returnMemory, takeMemory } from './collection-memory.ts'
-import { holdBytes, MAX_SHARED, shareBytes, slab } from './held-bytes.ts'
+import { holdBytes, MAX_SHARED, roomBehind, shareBytes, slab } from './held-bytes.ts'
 import { fillFrom, ownBytes, utf8Of } from './own-bytes.ts'
 
 /**
@@ -42,7 +42,7 @@ const LARGEST_BLOCK = 65_536
  *
  * - `whole`: all bytes of the body
  * - `borrowed`: the same, in memory that serves another body later unless a caller got it
- * - `shared`: these bytes only, beside those of other bodies
+ * - `shared`: these bytes, beside those of other bodies, and the next small ones until another body follows
  * - `joined`: the next small chunks
  */
 type Purpose = 'whole' | 'borrowed' | 'shared' | 'joined'
@@ -88,11 +88,15 @@ export class BodyBytes {
   /** Without a Buffer of its own: most small bodies are read as text, which needs none. */
   static #share(memory: Buffer, start: number, end: number): BodyBytes {
     const bytes = new BodyBytes([], end - start)
-    bytes.#from = shareBytes(memory, start, end)
-    bytes.#end = bytes.#from + bytes.size
-    bytes.#target = slab
-    bytes.#purpose = 'shared'
+    bytes.#beginShared(memory, start, end)
     return bytes
+  }
+
+  #beginShared(memory: Buffer, start: number, end: number): void {
+    this.#from = shareBytes(memory, start, end)
+    this.#end = this.#from + end - start
+    this.#target = slab
+    this.#purpose = 'shared'
   }
 
   static none(): BodyBytes {
@@ -117,7 +121,9 @@ export class BodyBytes {
 
   /** Adds a copy of bytes that are lent. */
   addLent(memory: Buffer, start: number, end: number): void {
-    if (!this.#copied(memory, start, end)) this.#chunks.push(holdBytes(memory, start, end))
+    if (this.#copied(memory, start, end)) return
+    if (this.#target === null && end - start <= MAX_SHARED) this.#beginShared(memory, start, end)
+    else this.#chunks.push(holdBytes(memory, start, end))
   }
 
   /** Counts the bytes, and copies them if there is room at the end. */
@@ -125,21 +131,23 @@ export class BodyBytes {
     const hasRoom = this.#hasRoom(end - start)
     this.size += end - start
     if (!hasRoom) return false
-    fillFrom(this.#target!, this.#end, memory, start, end)
+    if (this.#purpose === 'shared') shareBytes(memory, start, end)
+    else fillFrom(this.#target!, this.#end, memory, start, end)
     this.#end += end - start
     return true
   }
 
   /** How many bytes the piece at the end may still grow by. */
   get #room(): number {
-    return this.#purpose === 'shared' ? 0 : this.#target!.length - this.#end
+    const target = this.#target!
+    return this.#purpose === 'shared' ? roomBehind(target, this.#end) : target.length - this.#end
   }
 
   /** Whether the next chunk is copied to the end of the memory; otherwise it is put after the chunks. */
   #hasRoom(length: number): boolean {
     const isSmall = length <= MAX_SHARED
     if (this.#target !== null) {
-      const takes = isSmall || this.#purpose !== 'joined'
+      const takes = isSmall || (this.#purpose !== 'joined' && this.#purpose !== 'shared')
       if (takes && length <= this.#room) return true
       // More than announced if there is memory for all: the dispatcher did not enforce the length, so go on
       // without it.
@@ -230,7 +238,8 @@ export class BodyBytes {
    * have served an earlier body, and serves a later one if {@link release} follows.
    */
   expect(length: number, isShared: boolean): void {
-    if (this.#isWhole || length < this.size || length === 0 || length > PRESIZE_LIMIT) return
+    if (this.#isWhole && (this.#purpose !== 'shared' || length === this.size)) return
+    if (length < this.size || length === 0 || length > PRESIZE_LIMIT) return
     this.#split()
     const target = isShared ? takeMemory(length) : Buffer.allocUnsafeSlow(length)
     copyAll(this.#chunks, target)

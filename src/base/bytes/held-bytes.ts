@@ -31,6 +31,11 @@ export function shareBytes(bytes: Buffer, start: number, end: number): number {
   return from
 }
 
+/** How many bytes {@link shareBytes} can put directly behind the end of a copy that it made. */
+export function roomBehind(memory: Buffer, end: number): number {
+  return memory === slab && end === taken ? slab.length - taken : 0
+}
+
 /**
  * A copy to be read here only. Those that fit into the heap share nothing: a view of shared memory takes as
  * long to make.
