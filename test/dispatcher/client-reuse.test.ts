@@ -356,6 +356,27 @@ describe('keep-alive', () => {
     await eventually(() => sockets.every(({ destroyed }) => destroyed))
   })
 
+  test('one that was lost and is slow to close gives its request to a new one', async (t) => {
+    const { pool, clock, sockets } = await idlePool(t)
+    const closes: (() => void)[] = []
+    for (const socket of sockets) {
+      socket._destroy = (_, done) => closes.push(done)
+      socket.destroy()
+    }
+    const handler = send(pool, { method: 'POST' })
+    await turns(4)
+    clock.jump(1000)
+    try {
+      await eventually(() => sockets.length === 6 && sockets[5]!.written !== '')
+      await eventually(() => pool.stats.connected === 1)
+    } finally {
+      for (const close of closes) close()
+    }
+    sockets[5]!.say(OK)
+    await handler.settled
+    assert.equal(handler.body, 'ok')
+  })
+
   test('one that should have been closed long ago gets no request', async (t) => {
     const { pool, clock, sockets } = await idlePool(t)
     const later = performance.now() + 1101

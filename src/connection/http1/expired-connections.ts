@@ -13,6 +13,8 @@ interface Expired {
   readonly isExpired: boolean
   /** A request waits for the end of the inspection. */
   readonly isInspecting: boolean
+  /** The socket was reset: if it is slow to close, the inspection does not end. */
+  readonly isLost: boolean
   destroy(reason: EndReason): void
   onBroken(error: Error): void
 }
@@ -29,7 +31,7 @@ function closeNext(): void {
   if (expired.size > 0) runtimeSetImmediate(closeNext)
   try {
     if (!connection.isExpired) return
-    if (connection.isInspecting) closeInTurn(connection)
+    if (connection.isInspecting && !connection.isLost) closeInTurn(connection)
     else connection.destroy(idleTimeout())
   } catch (error) {
     connection.onBroken(error as Error)
