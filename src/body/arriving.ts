@@ -217,7 +217,8 @@ export abstract class ArrivingBody extends IdleReadable {
     // `resume()` would drop what the iterator has not taken.
     if (kind === 'iterating') this.on('readable', readByIterator)
     for (const chunk of this.#incoming.chunks) this.push(ownBytes(chunk, 0, chunk.length))
-    if (this.#incoming.isComplete) this.push(null)
+    // One that failed, and tells so later, does not end well before.
+    if (this.#incoming.isComplete && kind !== 'failed') this.push(null)
   }
 
   protected override get isWhole(): boolean {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
-import { PassThrough, Readable, Writable } from 'node:stream'
+import { once } from 'node:events'
+import { finished, PassThrough, Readable, Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { describe, it } from 'node:test'
+import type { BodyReadable } from '../../src/body/readable.ts'
 import { uncaughtDuring } from '../api/scripted-dispatcher.ts'
 import { turns } from '../support/fake-clock.ts'
 import { arrived, makeBody, piece } from './made-body.ts'
@@ -180,6 +183,17 @@ describe('a body that has arrived is piped like a Readable of the runtime', () =
     other.pipe(target)
     await turns(4)
     assert.deepEqual(log, ['write 16384 a'])
+  })
+
+  it('a body that was destroyed ends neither a destination nor itself', async () => {
+    const log: string[] = []
+    const body = arrived(['abc'])
+    body.on('end', () => log.push('end'))
+    finished(body, (error) => log.push(error?.name ?? 'well'))
+    body.destroy()
+    body.pipe(new Target(log))
+    await turns(4)
+    assert.deepEqual(log, ['AbortError'])
   })
 
   it('somebody may begin to listen within a write', async () => {
