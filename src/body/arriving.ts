@@ -15,7 +15,7 @@ import { destroyQuietly, ignoreError } from '../base/error/ignore-error.ts'
 import { Deferred } from '../base/loop/deferred.ts'
 import { runtimeNextTick, runtimeSetImmediate } from '../base/loop/runtime-turns.ts'
 import { AbortError, RequestAbortedError } from '../errors.ts'
-import { type Destination, IdleReadable } from './idle-readable.ts'
+import { type Destination, IdleReadable, isGone } from './idle-readable.ts'
 import { type BodySource, Incoming } from './incoming.ts'
 import { ANNOUNCED, advance, type BodyState, HELD, STREAMING, UNANNOUNCED } from './state.ts'
 
@@ -231,9 +231,11 @@ export abstract class ArrivingBody extends IdleReadable {
         const hasRoom = destination.write(chunk)
         // Whoever was called may have used the body.
         if (this.destroyed) return true
-        if (!this.isAtHand || this.#state.kind !== 'held' || (!hasRoom && this.heldLength > 0)) return false
+        if (!this.isAtHand || this.#state.kind !== 'held') return false
+        if (!hasRoom && this.heldLength > 0 && !isGone(destination)) return false
       }
-      destination.end()
+      // One that is destroyed, and told to end before it has closed, would seem to have finished.
+      if (!isGone(destination)) destination.end()
     } catch (error) {
       // The runtime gets it, as from a stream, whose pipe this would leave without an end.
       this.destroy(error as Error)

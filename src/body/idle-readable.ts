@@ -172,15 +172,16 @@ export abstract class IdleReadable extends AccessorReadable {
     const destination = this.#destination
     if (destination === null) return
     this.#destination = null
-    super.pipe(destination)
+    // A body that failed must not end the destination, and one that is gone must not stop the body.
+    if (!this.destroyed && !isGone(destination)) super.pipe(destination)
   }
 
   #endTick(): void {
     const destination = this.#destination
-    // A stream forgets a destination that has closed.
-    if (destination === null || destination.destroyed === true || this.destroyed) return
-    const isPlain = destination.writableNeedDrain !== true && !this.isEndHeard
-    if (!isPlain || !this.handOver(destination)) this.beginPipe()
+    if (destination === null) return
+    // One that is gone gets the bytes all the same, for the body is to end.
+    const isPlain = isGone(destination) || (destination.writableNeedDrain !== true && !this.isEndHeard)
+    if (this.destroyed || !isPlain || !this.handOver(destination)) this.beginPipe()
     this.#destination = null
   }
 
@@ -248,4 +249,9 @@ function isPlain(destination: NodeJS.WritableStream): boolean {
   if (destination === process.stdout || destination === process.stderr) return false
   // Streams of other libraries may lack the method.
   return destination.listenerCount?.('pipe') === 0 && destination.listenerCount('unpipe') === 0
+}
+
+/** Whether a destination is destroyed. */
+export function isGone(destination: Destination): boolean {
+  return destination.destroyed === true
 }

@@ -196,6 +196,55 @@ describe('a body that has arrived is piped like a Readable of the runtime', () =
     assert.deepEqual(log, ['AbortError'])
   })
 
+  it('a destination that is destroyed takes the body without an end', async () => {
+    for (const [name, use] of Object.entries({
+      before: (body: BodyReadable, target: Target) => target.destroy() && body.pipe(target),
+      after: (body: BodyReadable, target: Target) => body.pipe(target).destroy(),
+      'for itself': (body: BodyReadable, target: Target) => {
+        target.onWrite = () => target.destroy()
+        body.pipe(target)
+      },
+    })) {
+      const { body, source } = makeBody()
+      for (const word of WORDS) body.receive(Buffer.from(word))
+      body.complete()
+      const log: string[] = []
+      const target = new Target(log)
+      finished(target, (error) => log.push((error as Error & { code?: string }).code!))
+      use(body, target)
+      await turns(4)
+      assert.deepEqual(log.slice(-2), ['target close', 'ERR_STREAM_PREMATURE_CLOSE'], name)
+      assert.ok(!log.includes('final'), name)
+      assert.deepEqual([body.readableEnded, source.log], [true, ['closed']], name)
+    }
+  })
+
+  it('and does not keep it from others', async () => {
+    const body = arrived(['abc'])
+    body.pipe(new Target([])).destroy()
+    assert.equal(await body.text(), 'abc')
+  })
+
+  it('a body that is destroyed meanwhile does not end its destination later', async () => {
+    const uses: ((body: BodyReadable) => unknown)[] = [
+      (body) => body.dump(),
+      (body) => body.unpipe(),
+      (body) => body.resume(),
+    ]
+    for (const use of uses) {
+      for (const isLate of [false, true]) {
+        const log: string[] = []
+        const body = arrived(['abc'])
+        body.pipe(new Target(log))
+        body.destroy()
+        if (isLate) await turns(4)
+        use(body)
+        await turns(4)
+        assert.deepEqual(log, [])
+      }
+    }
+  })
+
   it('somebody may begin to listen within a write', async () => {
     const log: string[] = []
     const heard: string[] = []
