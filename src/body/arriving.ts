@@ -234,14 +234,15 @@ export abstract class ArrivingBody extends IdleReadable {
         if (!this.isAtHand || this.#state.kind !== 'held') return false
         if (!hasRoom && this.heldLength > 0 && !isGone(destination)) return false
       }
-      // One that is destroyed, and told to end before it has closed, would seem to have finished.
-      if (!isGone(destination)) destination.end()
     } catch (error) {
       // The runtime gets it, as from a stream, whose pipe this would leave without an end.
       this.destroy(error as Error)
       throw error
     }
-    if (this.#state.kind === 'held') this.endBody()
+    // Before the destination: it may destroy the body when it ends, which is then no failure.
+    this.endBody()
+    // One that is destroyed, and told to end before it has closed, would seem to have finished.
+    if (!isGone(destination)) destination.end()
     return true
   }
 

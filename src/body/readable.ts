@@ -28,7 +28,7 @@ import { describeContent } from './content-error.ts'
 import { type DumpOptions, dumped, dumpLimit, dumpSignal, emptyStream } from './dump.ts'
 import type { BodySource } from './incoming.ts'
 import { BodyIterator, type Taken } from './iterate.ts'
-import { ASKED, type BodyState, EMPTYING, ITERATING, STREAMED } from './state.ts'
+import { ASKED, type BodyState, EMPTYING, ITERATING, STREAMED, UNANNOUNCED } from './state.ts'
 import { webStreamOf } from './web-stream.ts'
 
 const RESOLVED = Promise.resolve()
@@ -142,9 +142,16 @@ export class BodyReadable extends ArrivingBody {
     return new BodyIterator({
       take: () => this.#take(),
       nextArrival: () => this.nextArrival(),
-      leave: (reason) => this.destroy(reason),
+      leave: (reason) => super.destroy(reason),
       stream: () => super[Symbol.asyncIterator](),
     })
+  }
+
+  /** Takes the body away from its consumers. One that is over closes, like a stream after its end. */
+  override destroy(error?: Error): this {
+    if (this.bodyState !== UNANNOUNCED) return super.destroy(error)
+    this.announceEnd()
+    return this
   }
 
   /** Destroys a body that was not consumed, and waits for it to close. */

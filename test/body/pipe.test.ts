@@ -245,6 +245,40 @@ describe('a body that has arrived is piped like a Readable of the runtime', () =
     }
   })
 
+  it('a destination may destroy the body when it ends, and later, without an error', async () => {
+    const { body } = makeBody()
+    body.receive(Buffer.from('abc'))
+    body.complete()
+    const errors: Error[] = []
+    body.on('error', (error) => errors.push(error))
+    const target = new Writable({
+      write: (_chunk, _encoding, done) => done(),
+      final(done) {
+        body.destroy()
+        done()
+      },
+    })
+    target.on('close', () => body.destroy(new Error('closed')))
+    body.pipe(target)
+    await once(target, 'close')
+    await turns(4)
+    assert.deepEqual(errors, [])
+    assert.deepEqual([body.errored, body.readableEnded, body.readableAborted], [null, true, false])
+  })
+
+  it('a body that is destroyed after its end is over, not aborted', async () => {
+    const body = arrived(['abc'])
+    const errors: Error[] = []
+    body.on('error', (error) => errors.push(error))
+    body.pipe(new Target([]))
+    await turns(4)
+    body.destroy(new Error('late'))
+    await turns(4)
+    assert.deepEqual(errors, [])
+    assert.deepEqual([body.errored, body.readableEnded, body.readableAborted], [null, true, false])
+    await pipeline(body, new Target([]))
+  })
+
   it('somebody may begin to listen within a write', async () => {
     const log: string[] = []
     const heard: string[] = []
