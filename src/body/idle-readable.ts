@@ -180,9 +180,14 @@ export abstract class IdleReadable extends AccessorReadable {
     const destination = this.#destination
     if (destination === null) return
     // One that is gone gets the bytes all the same, for the body is to end.
-    const isPlain = isGone(destination) || (destination.writableNeedDrain !== true && !this.isEndHeard)
+    const isPlain =
+      isGone(destination) || (destination.writableNeedDrain !== true && !this.#isHeard(destination))
     if (this.destroyed || !isPlain || !this.handOver(destination)) this.beginPipe()
     this.#destination = null
+  }
+
+  #isHeard(destination: Destination): boolean {
+    return this.isEndHeard || destination.listenerCount('unpipe') > 0
   }
 
   /** Makes the data text; ignored for an unknown encoding. */

@@ -68,6 +68,10 @@ const USES: Record<string, (scene: Scene) => unknown> = {
     }
     stream.pipe(target)
   },
+  'pipe to one that hears of its end': ({ stream, target, log }) => {
+    stream.pipe(target)
+    target.on('unpipe', (from) => log.push(`unpipe ${from === stream}`))
+  },
   'a listener for the data': ({ stream, target, log }) => {
     stream.pipe(target)
     stream.on('data', (chunk: Buffer) => log.push(`data ${chunk.length}`))
