@@ -120,7 +120,7 @@ function buildChunk(plan, chunk, settings) {
   }
   for (const [name, module] of publicNames) {
     if (name in NAMESPACES && plan.chunkOf(module) === chunk && !chunk.isLate) {
-      lines.push(`import * as ${name} from './${module}'`)
+      lines.push(...(settings === ES_MODULES ? objectOf(name) : [`import * as ${name} from './${module}'`]))
       names.push(name)
     }
   }
@@ -128,6 +128,15 @@ function buildChunk(plan, chunk, settings) {
   lines.push(`${settings.format === 'esm' ? 'export' : 'module.exports ='} { ${names} }`)
   const plugins = [otherChunks(plan, chunk, settings)]
   return bundleText(chunk.name, lines.join('\n'), { ...settings, plugins })
+}
+
+/** A namespace as an object, which a bundler leaves out if nobody uses it; the calls that make a real one stay. */
+function objectOf(name) {
+  const members = [...membersOf(graph, name)]
+  const imports = members.map(
+    ([member, module]) => `import { ${member} as ${name}_${member} } from './${module}'`,
+  )
+  return [...imports, `const ${name} = { ${members.map(([member]) => `${member}: ${name}_${member}`)} }`]
 }
 
 /** A chunk from the text of its entry. */
