@@ -297,16 +297,18 @@ describe('a consumer that does not read', () => {
     })
     const peer = await server.accept()
     const { id } = await peer.request()
-    peer.head(id, 200).data(id, 'a').data(id, 'b').data(id, 'c').headers(id, ['x-t', '1'], true)
+    // Small pieces that wait together are handed out together.
+    const [a, b, c] = ['a', 'b', 'c'].map((letter) => letter.repeat(5000)) as [string, string, string]
+    peer.head(id, 200).data(id, a).data(id, b).data(id, c).headers(id, ['x-t', '1'], true)
     await peer.settled()
-    assert.equal(handler.body, 'a')
+    assert.equal(handler.body, a)
     handler.controller!.resume()
-    assert.equal(handler.body, 'ab')
+    assert.equal(handler.body, a + b)
     assert.ok(!handler.calls.includes('onResponseEnd'))
     handler.controller!.resume()
     handler.controller!.resume()
     await handler.settled
-    assert.equal(handler.body, 'abc')
+    assert.equal(handler.body, a + b + c)
     assert.deepEqual({ ...handler.trailers }, { 'x-t': '1' })
   })
 
