@@ -180,12 +180,13 @@ export abstract class IdleReadable extends AccessorReadable {
     const destination = this.#destination
     if (destination === null) return
     // One that is gone gets the bytes all the same, for the body is to end.
-    const isPlain =
+    const isReady =
       isGone(destination) || (destination.writableNeedDrain !== true && !this.#isHeard(destination))
-    if (this.destroyed || !isPlain || !this.handOver(destination)) this.beginPipe()
+    if (this.destroyed || !isReady || !this.handOver(destination)) this.beginPipe()
     this.#destination = null
   }
 
+  /** Somebody listens for what only a stream emits. */
   #isHeard(destination: Destination): boolean {
     return this.isEndHeard || destination.listenerCount('unpipe') > 0
   }
