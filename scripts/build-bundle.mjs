@@ -120,7 +120,11 @@ function buildChunk(plan, chunk, settings) {
   }
   for (const [name, module] of publicNames) {
     if (name in NAMESPACES && plan.chunkOf(module) === chunk && !chunk.isLate) {
-      lines.push(...(settings === ES_MODULES ? objectOf(name) : [`import * as ${name} from './${module}'`]))
+      lines.push(
+        settings === ES_MODULES
+          ? namespaceObject(name, (member, file) => ({ exported: member, file }))
+          : `import * as ${name} from './${module}'`,
+      )
       names.push(name)
     }
   }
@@ -130,13 +134,18 @@ function buildChunk(plan, chunk, settings) {
   return bundleText(chunk.name, lines.join('\n'), { ...settings, plugins })
 }
 
-/** A namespace as an object, which a bundler leaves out if nobody uses it; the calls that make a real one stay. */
-function objectOf(name) {
+/**
+ * A namespace as an object, which a bundler leaves out if nobody uses it; the calls that make a real one stay. `placeOf`
+ * tells the file that a member is imported from, and its name there.
+ */
+function namespaceObject(name, placeOf) {
   const members = [...membersOf(graph, name)]
-  const imports = members.map(
-    ([member, module]) => `import { ${member} as ${name}_${member} } from './${module}'`,
-  )
-  return [...imports, `const ${name} = { ${members.map(([member]) => `${member}: ${name}_${member}`)} }`]
+  const imports = members.map(([member, module]) => {
+    const { exported, file } = placeOf(member, module)
+    return `import { ${exported} as ${name}_${member} } from './${file}'\n`
+  })
+  const object = members.map(([member]) => `${member}: ${name}_${member}`)
+  return `${imports.join('')}const ${name} = { ${object.join(', ')} }\n`
 }
 
 /** A chunk from the text of its entry. */
@@ -258,16 +267,10 @@ function bundlersEntry(plan, names) {
       const { name: chunk } = plan.chunkOf(publicNames.get(name))
       return `import { ${name} } from './${chunk}.js'\n`
     }
-    const members = [...membersOf(graph, name)].map(([member, module]) => ({
-      member,
-      ...plan.place(module, member),
-    }))
-    const imports = members.map(
-      ({ member, exported, chunk }) =>
-        `import { ${exported} as ${name}_${member} } from './${chunk.name}.js'\n`,
-    )
-    const object = members.map(({ member }) => `${member}: ${name}_${member}`)
-    return `${imports.join('')}const ${name} = { ${object.join(', ')} }\n`
+    return namespaceObject(name, (member, module) => {
+      const { exported, chunk } = plan.place(module, member)
+      return { exported, file: `${chunk.name}.js` }
+    })
   })
   return `${lines.join('')}
 export ${list(names)}
