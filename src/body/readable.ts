@@ -142,6 +142,7 @@ export class BodyReadable extends ArrivingBody {
     return new BodyIterator({
       take: () => this.#take(),
       nextArrival: () => this.nextArrival(),
+      // Aborted even if it had taken the last chunk, as in the runtime.
       leave: (reason) => super.destroy(reason),
       stream: () => super[Symbol.asyncIterator](),
     })

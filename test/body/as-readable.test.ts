@@ -5,15 +5,7 @@ import { describe, it } from 'node:test'
 import type { BodyReadable } from '../../src/body/readable.ts'
 import { uncaughtDuring } from '../api/scripted-dispatcher.ts'
 import { turn } from '../support/fake-clock.ts'
-import { arrived, makeBody, piece, record } from './made-body.ts'
-
-/** The chunks in a Readable of the runtime. */
-function plain(chunks: string[]): Readable {
-  const stream = new Readable({ read() {} })
-  for (const chunk of chunks) stream.push(chunk)
-  stream.push(null)
-  return stream
-}
+import { arrived, makeBody, piece, plain, record } from './made-body.ts'
 
 describe('a body beside a Readable of the runtime', () => {
   it('gives memory that holds nothing else, where the runtime joins or cuts chunks', () => {

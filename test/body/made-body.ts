@@ -1,5 +1,6 @@
 /** Response bodies without a request, and the events that their listeners see. */
 
+import { Readable } from 'node:stream'
 import type { BodySource } from '../../src/body/incoming.ts'
 import { BodyReadable } from '../../src/body/readable.ts'
 import type { HeaderObject } from '../../src/protocol/header-block.ts'
@@ -51,6 +52,14 @@ export function arrived(chunks: (string | Buffer)[], options: BodyOptions = {}):
   for (const chunk of chunks) body.receive(Buffer.from(chunk))
   body.complete()
   return body
+}
+
+/** The same chunks in a Readable of the runtime. */
+export function plain(chunks: readonly string[]): Readable {
+  const stream = new Readable({ highWaterMark: 65_536, read() {} })
+  for (const chunk of chunks) stream.push(chunk)
+  stream.push(null)
+  return stream
 }
 
 /** The events a listener sees, in order. */

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { finished, PassThrough, Readable, Writable } from 'node:stream'
+import { finished, PassThrough, type Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { describe, it } from 'node:test'
 import type { BodyReadable } from '../../src/body/readable.ts'
 import { uncaughtDuring } from '../api/scripted-dispatcher.ts'
 import { turns } from '../support/fake-clock.ts'
-import { arrived, makeBody, piece } from './made-body.ts'
+import { arrived, makeBody, piece, plain } from './made-body.ts'
 
 const WORDS = [piece('a'), piece('b'), piece('c')]
 
@@ -118,13 +118,6 @@ async function logOf(
   return log
 }
 
-function plain(chunks: readonly string[]): Readable {
-  const stream = new Readable({ highWaterMark: 65_536, read() {} })
-  for (const chunk of chunks) stream.push(Buffer.from(chunk))
-  stream.push(null)
-  return stream
-}
-
 describe('a body that has arrived is piped like a Readable of the runtime', () => {
   for (const [name, use] of Object.entries(USES)) {
     it(name, async () => {
@@ -154,8 +147,8 @@ describe('a body that has arrived is piped like a Readable of the runtime', () =
 
   it('and is collected, iterated or dumped beside that', async () => {
     for (const collect of [
-      (body: ReturnType<typeof arrived>) => body.text(),
-      (body: ReturnType<typeof arrived>) => new Response(body.body).text(),
+      (body: BodyReadable) => body.text(),
+      (body: BodyReadable) => new Response(body.body).text(),
     ]) {
       const log: string[] = []
       const body = arrived(['abc'])
