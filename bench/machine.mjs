@@ -9,7 +9,7 @@ export function describeMachine(peers) {
   return {
     cpu: cpus()[0]?.model.trim() ?? 'unknown',
     cores: availableParallelism(),
-    kernel: release(),
+    kernel: release().replace(/-.*$/, ''),
     pinned: PINNED,
     node: execFileSync(benchNode(), ['--version'], { encoding: 'utf8' }).trim(),
     systemNode: process.version,
