@@ -66,6 +66,21 @@ describe('the site on a desk', () => {
     await shot('reference-light')
   })
 
+  it('shows all columns of the figures on the first page', async () => {
+    for (const width of [1440, 1280, 1024]) {
+      await page.resize(width, 900)
+      await page.open(`${home}index.html`)
+      const hidden = await page.run(() =>
+        [...document.querySelectorAll('.figures')].map(
+          ({ scrollWidth, clientWidth }) => scrollWidth - clientWidth,
+        ),
+      )
+      assert.ok(hidden.length > 0)
+      assert.deepEqual(new Set(hidden), new Set([0]), `${width} px`)
+    }
+    await desktop()
+  })
+
   it('draws charts with readable texts, each with a table', async () => {
     for (const name of ['performance', 'conformance']) {
       await page.open(`${home}docs/${name}.html`)
