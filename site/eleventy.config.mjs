@@ -54,7 +54,7 @@ export default function (config) {
   }
 
   config.on('eleventy.before', () => rmSync(join(root, OUT), { recursive: true, force: true }))
-  config.on('eleventy.after', finish)
+  config.on('eleventy.after', () => finish(navigation))
 
   return {
     dir: { input: 'site/templates', output: OUT },
@@ -116,13 +116,14 @@ function neighboursOf(navigation, output) {
 }
 
 /** Among sections that are about a word to the same degree: the pages for users come first, the records last. */
-function rankOf(path) {
+function rankOf(path, background) {
   if (path.startsWith('docs/decisions/')) return 3
+  if (background.has(path)) return 2
   if (path.startsWith('docs/guides/')) return 1
   return path.startsWith('docs/') ? 0 : 2
 }
 
-function finish() {
+function finish(navigation) {
   const pages = new Map()
   const files = new Map()
   const out = join(root, OUT)
@@ -133,7 +134,9 @@ function finish() {
     ;(path.endsWith('.html') ? pages : files).set(path, readFileSync(file, 'utf8'))
   }
   const searched = [...pages].filter(([path]) => !path.startsWith('source/'))
-  searched.sort(([a], [b]) => rankOf(a) - rankOf(b))
+  const { items } = navigation.find(({ title }) => title === 'Background')
+  const background = new Set(items.map(({ output }) => output))
+  searched.sort(([a], [b]) => rankOf(a, background) - rankOf(b, background))
   const index = searchIndex(new Map(searched))
   writeFileSync(join(out, 'assets/search-index.js'), index)
   files.set('assets/search-index.js', index)

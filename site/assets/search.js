@@ -4,6 +4,8 @@ const box = document.querySelector('search')
 const query = document.getElementById('query')
 const results = document.getElementById('results')
 const MOST = 12
+/** More than words can weigh. */
+const EXACT = 1000
 
 /** null until it has arrived. */
 let index = null
@@ -52,12 +54,19 @@ function search(text) {
   const all = []
   for (const [section, weight] of first) {
     if (!rest.every((found) => found.has(section))) continue
-    all.push([section, rest.reduce((sum, found) => sum + found.get(section), weight)])
+    const sum = rest.reduce((before, found) => before + found.get(section), weight)
+    all.push([section, isNamed(section, text) ? sum + EXACT : sum])
   }
   return all
     .sort(([a, x], [b, y]) => y - x || a - b)
     .slice(0, MOST)
     .map(([section]) => index.sections[section])
+}
+
+/** Whether a section, or a page if it is the first one of it, is called exactly so. */
+function isNamed(section, text) {
+  const [, , title, heading] = index.sections[section]
+  return (heading || title).toLowerCase() === text.toLowerCase()
 }
 
 function show() {
@@ -93,7 +102,10 @@ function excerptOf(content, text) {
   if (content.toLowerCase().startsWith(letters, at))
     marked.textContent = content.slice(at, at + letters.length)
   const end = at + marked.textContent.length
-  excerpt.append(start > 0 ? '… ' : '', content.slice(start, at), marked, content.slice(end, end + 110))
+  const space = content.indexOf(' ', end + 100)
+  const stop = space === -1 ? content.length : space
+  const more = stop < content.length ? ' …' : ''
+  excerpt.append(start > 0 ? '… ' : '', content.slice(start, at), marked, content.slice(end, stop), more)
   return excerpt
 }
 

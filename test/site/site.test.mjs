@@ -124,12 +124,13 @@ describe('the search', () => {
     assert.match(await page.run(() => document.querySelector('main').textContent), /keepAliveTimeout/)
   })
 
-  it('puts the page of a class first', async () => {
+  it('puts the page of a class first, and the section of an error', async () => {
     for (const [word, path] of [
       ['BalancedPool', 'docs/balanced-pool.html'],
       ['mockagent', 'docs/mock-agent.html'],
       ['fetch', 'docs/fetch.html'],
       ['retry', 'docs/retry.html'],
+      ['UND_ERR_SOCKET', 'docs/errors.html#und_err_socket'],
     ]) {
       await page.open(`${home}index.html`)
       await page.run(() => document.getElementById('query').focus())
