@@ -448,21 +448,16 @@ describe('interceptors.metrics', () => {
     assert.deepEqual([point?.value, point?.sum], [2, 1 + 3])
   })
 
-  test('a circuit breaker: its transitions, and requests that it refuses', async () => {
+  test('a circuit breaker: its transitions, and requests that it refuses', async (t) => {
     const telemetry = new Telemetry()
+    steadyClock(t)
     const base = new ScriptedDispatcher((exchange) => exchange.start().head(503).end())
-    const breaker = interceptors.circuitBreaker({ minRequests: 2, halfOpenAfter: 10 })
-    const clock = new FakeClock()
-    const restore = clock.enable()
-    try {
-      const composed = base.compose(breaker, interceptors.metrics({ meter: telemetry.meter }))
-      const send = () => composed.dispatch({ ...GET, origin: 'http://a.test' }, new RecordingHandler())
-      send()
-      send()
-      send()
-    } finally {
-      restore()
-    }
+    const breaker = interceptors.circuitBreaker({ minRequests: 2 })
+    const composed = base.compose(breaker, interceptors.metrics({ meter: telemetry.meter }))
+    const send = () => composed.dispatch({ ...GET, origin: 'http://a.test' }, new RecordingHandler())
+    send()
+    send()
+    send()
     const transitions = await telemetry.points('ventuno.circuit_breaker.transitions')
     assert.deepEqual(transitions, [
       {
