@@ -52,7 +52,9 @@ export function setUpMarkdown(md, { resolve, chart }) {
     for (const [i, token] of tokens.entries()) {
       if (token.type === 'heading_open') {
         const heading = tokens[i + 1].children.map(({ content }) => content).join('')
-        token.attrSet('id', unique(anchorOf(heading), names))
+        const id = unique(anchorOf(heading), names)
+        token.attrSet('id', id)
+        if (token.tag !== 'h1') tokens[i + 2].meta = { id }
       } else if (token.type === 'table_open') {
         arrangeTable(tokens, i)
       } else if (token.type === 'inline') {
@@ -66,6 +68,13 @@ export function setUpMarkdown(md, { resolve, chart }) {
   md.core.ruler.before('block', 'picture', (state) => {
     state.src = state.src.replace(new RegExp(PICTURE, 'gm'), '<!-- chart: requests -->')
   })
+  // A section has a link to itself, to be copied.
+  md.renderer.rules.heading_close = (tokens, i) => {
+    const { tag, meta } = tokens[i]
+    const link =
+      meta === null ? '' : `<a class="anchor" href="#${meta.id}" aria-label="Link to this section"></a>`
+    return `${link}</${tag}>\n`
+  }
   md.renderer.rules.html_block = (tokens, i, _options, env) => {
     const content = tokens[i].content.trim()
     refuseHtml(content, env)

@@ -81,6 +81,22 @@ describe('the site on a desk', () => {
     await desktop()
   })
 
+  it('has a link in each section that leads to it, and is seen with the focus', async () => {
+    await page.open(`${home}docs/client.html`)
+    const links = await page.run(() =>
+      [...document.querySelectorAll('main :is(h2, h3, h4)')].map(({ id, children }) => [
+        id,
+        children.item(children.length - 1).hash,
+      ]),
+    )
+    assert.ok(links.length > 3)
+    for (const [id, hash] of links) assert.equal(hash, `#${id}`)
+    const opacity = () => getComputedStyle(document.querySelector('h2 .anchor')).opacity
+    assert.equal(await page.run(opacity), '0')
+    await page.run(() => document.querySelector('h2 .anchor').focus({ focusVisible: true }))
+    assert.equal(await page.run(opacity), '1')
+  })
+
   it('draws charts with readable texts, each with a table', async () => {
     for (const name of ['performance', 'conformance']) {
       await page.open(`${home}docs/${name}.html`)
