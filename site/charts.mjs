@@ -16,6 +16,10 @@ const FILES = {
   latency: 'paced',
 }
 
+/** The medians beside it have another quotient, and with few rounds it can be a very different one. */
+const RATIO =
+  '× is how many times better ventuno is: the median of one ratio per round, not the quotient of the medians.'
+
 const SUITES_TITLE = 'Suites that nobody here wrote: cases and tests that pass'
 
 export function readFigures(name) {
@@ -34,7 +38,7 @@ export function chartHtml(name) {
   return figure(
     CHARTS[name].title,
     panelsOf(CHARTS[name], scenarios),
-    `${machineLine(machine)}; ${date.slice(0, 10)}.`,
+    `${RATIO} ${machineLine(machine)}; ${date.slice(0, 10)}.`,
   )
 }
 

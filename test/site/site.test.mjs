@@ -115,6 +115,11 @@ describe('the site on a desk', () => {
         assert.equal(rows, bars)
         assert.ok(least >= 12, `a text of ${least} px`)
       }
+      const notes = await page.run(() =>
+        [...document.querySelectorAll('.chart')].map(({ textContent }) => textContent),
+      )
+      for (const text of notes)
+        assert.equal(text.includes('ventuno ×'), text.includes('median of one ratio per round'))
       await page.run(() => document.querySelector('.chart').scrollIntoView())
       await shot(`${name}-light`)
     }
