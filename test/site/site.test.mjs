@@ -244,6 +244,22 @@ describe('the site on a phone', () => {
     await shot('phone-menu')
   })
 
+  it('has the sections of a page folded below its title', async () => {
+    await page.open(`${home}docs/errors.html`)
+    const [link, list] = await page.run(() =>
+      ['.folded a', '.contents'].map((selector) => document.querySelector(selector).checkVisibility()),
+    )
+    assert.equal(link, false)
+    assert.equal(list, false)
+    await page.run(() => document.querySelector('.folded summary').click())
+    assert.equal(await page.run(() => document.querySelector('.folded a').checkVisibility()), true)
+    assert.deepEqual(await page.run(paleTexts), [])
+    await shot('phone-sections')
+    await desktop()
+    assert.equal(await page.run(() => document.querySelector('.folded').checkVisibility()), false)
+    await page.resize(360, 740, true)
+  })
+
   it('shows tables and charts', async () => {
     await page.open(`${home}docs/client.html`)
     await page.run(() => document.querySelector('.cards').scrollIntoView())
