@@ -157,8 +157,9 @@ class Page {
     return this.call('Emulation.setDeviceMetricsOverride', { width, height, mobile, deviceScaleFactor })
   }
 
-  prefer(scheme) {
+  prefer(scheme, media = 'screen') {
     return this.call('Emulation.setEmulatedMedia', {
+      media,
       features: [{ name: 'prefers-color-scheme', value: scheme }],
     })
   }

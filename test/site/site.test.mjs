@@ -303,6 +303,27 @@ describe('the site without JavaScript', () => {
   })
 })
 
+describe('the site on paper', () => {
+  before(async () => {
+    await page.resize(760, 1000)
+    await page.prefer('dark', 'print')
+  })
+  after(() => page.prefer('light'))
+
+  it('is dark on light, and whole', async () => {
+    await page.open(`${home}docs/pool.html`)
+    assert.equal(await page.run(backgroundIsDark), false)
+    const hidden = await page.run(
+      () =>
+        [...document.querySelectorAll('pre')].filter(
+          ({ scrollWidth, clientWidth }) => scrollWidth > clientWidth,
+        ).length,
+    )
+    assert.equal(hidden, 0)
+    await shot('paper')
+  })
+})
+
 describe('the keyboard', () => {
   before(() => desktop())
 
