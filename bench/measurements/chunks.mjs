@@ -1,7 +1,7 @@
 // Long responses of many small chunks: chunks per second, and for each the CPU time of this process and the memory
 // allocated on its heap. A library may join chunks that arrived together; the chunks that the server sent are counted.
 import { CHUNKS, PACED_PATH } from '../chunks.mjs'
-import { meterGarbage } from './garbage.mjs'
+import { meterCosts } from './costs.mjs'
 import { Lanes } from './lanes.mjs'
 import { checkProtocol, openSession } from './session.mjs'
 import { measure as measureRequests } from './throughput.mjs'
@@ -27,13 +27,9 @@ async function measureStreams(job) {
   const read = (streams) =>
     new Lanes(session, scenario.path, bytes).run(scenario.lanes, streams * scenario.lanes)
   await read(PACED.warmup)
-  const garbageSoFar = meterGarbage()
-  const from = { time: performance.now(), cpu: process.cpuUsage() }
+  const costsOf = meterCosts()
   await read(PACED.measured)
-  const elapsed = (performance.now() - from.time) / 1000
-  const { user, system } = process.cpuUsage(from.cpu)
-  const count = PACED.measured * scenario.lanes
-  const garbage = garbageSoFar()
+  const costs = costsOf(PACED.measured * scenario.lanes)
   await session.close()
-  return { rps: count / elapsed, cpu: (user + system) / count, garbage: garbage / count }
+  return costs
 }

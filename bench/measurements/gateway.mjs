@@ -7,7 +7,7 @@ import http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { onServerCore } from '../cores.mjs'
-import { meterGarbage } from './garbage.mjs'
+import { meterCosts } from './costs.mjs'
 
 const CLIENTS = fileURLToPath(new URL('../gateway-clients.mjs', import.meta.url))
 
@@ -32,19 +32,17 @@ export async function measure(job) {
 
   const clients = startClients({ ...job, ports, port: server.address().port })
   await Promise.race([sleep(warmup * 1000), clients.failed])
-  const garbageSoFar = meterGarbage()
-  const from = { count, time: performance.now(), cpu: process.cpuUsage() }
+  const before = count
+  const costsOf = meterCosts()
   await Promise.race([sleep(seconds * 1000), clients.failed])
-  const elapsed = (performance.now() - from.time) / 1000
-  const { user, system } = process.cpuUsage(from.cpu)
-  const answered = count - from.count
-  const garbage = garbageSoFar()
+  const answered = count - before
+  const costs = costsOf(answered)
   clients.stop()
   server.closeAllConnections()
   server.close()
   await close()
   if (answered === 0) throw new Error('not one request in the measured time')
-  return { rps: answered / elapsed, cpu: (user + system) / answered, garbage: garbage / answered }
+  return costs
 }
 
 function startClients(job) {

@@ -1,6 +1,6 @@
 // Requests per second of a closed loop, and for each the CPU time of this process and the memory allocated on its heap.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { meterGarbage } from './garbage.mjs'
+import { meterCosts } from './costs.mjs'
 import { Lanes } from './lanes.mjs'
 import { checkProtocol, openSession } from './session.mjs'
 
@@ -11,16 +11,14 @@ export async function measure(job) {
   const lanes = new Lanes(session, scenario.path, bytes, scenario.isInProcess)
   const run = lanes.run(scenario.lanes)
   await Promise.race([sleep(warmup * 1000), run])
-  const garbageSoFar = meterGarbage()
-  const from = { count: lanes.count, time: performance.now(), cpu: process.cpuUsage() }
+  const before = lanes.count
+  const costsOf = meterCosts()
   await Promise.race([sleep(seconds * 1000), run])
-  const elapsed = (performance.now() - from.time) / 1000
-  const { user, system } = process.cpuUsage(from.cpu)
-  const count = lanes.count - from.count
-  const garbage = garbageSoFar()
+  const count = lanes.count - before
+  const costs = costsOf(count)
   lanes.stop()
   await run
   await session.close()
   if (count === 0) throw new Error('not one request in the measured time')
-  return { rps: count / elapsed, cpu: (user + system) / count, garbage: garbage / count }
+  return costs
 }
