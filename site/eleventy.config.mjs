@@ -33,7 +33,7 @@ export default function (config) {
   config.addPassthroughCopy({ 'site/assets': 'assets' })
   config.addGlobalData('navigation', navigation)
   config.addFilter('contents', contentsOf)
-  config.addFilter('withContents', withContents)
+  config.addFilter('belowTitle', belowTitle)
   config.addFilter('from', (target, base) => base + target)
   config.addFilter('open', (group, output) => group.items.some((item) => item.output === groupPage(output)))
   config.addFilter('neighbours', (output) => neighboursOf(navigation, output))
@@ -87,7 +87,7 @@ function listOf(folder, files) {
   return `<ul>\n${items.join('\n')}\n</ul>`
 }
 
-/** The sections of a page, for the list beside it. */
+/** The sections of a page, for the lists of them. */
 function contentsOf(html) {
   return [...html.matchAll(/<h([23]) id="([^"]*)"[^>]*>([\s\S]*?)<\/h\1>/g)].map(
     ([, level, id, heading]) => ({
@@ -98,21 +98,8 @@ function contentsOf(html) {
   )
 }
 
-/**
- * The text with a folded list of its sections below the title, for windows that have no room for one beside it. The first
- * page goes without: it has to say first what this is.
- */
-function withContents(html, isShort) {
-  const sections = contentsOf(html)
-  if (isShort || sections.length < 4) return html
-  const items = sections.map(
-    ({ level, id, heading }) => `<li class="level-${level}"><a href="#${id}">${heading}</a></li>`,
-  )
-  const list = `<nav class="folded" aria-label="Sections"><details><summary>On this page</summary>
-<ul>
-${items.join('\n')}
-</ul></details></nav>`
-  return html.replace('</h1>', () => `</h1>\n${list}`)
+function belowTitle(html, part) {
+  return html.replace('</h1>', () => `</h1>${part}`)
 }
 
 /** The page of the navigation that a page belongs to: the decision records have one in common. */
