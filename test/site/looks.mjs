@@ -53,11 +53,16 @@ export function overhang() {
   return document.documentElement.scrollWidth - document.documentElement.clientWidth
 }
 
-/** The beginnings of the tables of words that have to be scrolled. */
-export function wideTables() {
-  return [...document.querySelectorAll('.table:not(.figures)')]
+/** The beginnings of the elements that have to be scrolled sideways. */
+export function wide(selector) {
+  return [...document.querySelectorAll(selector)]
     .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
     .map(({ textContent }) => textContent.trim().slice(0, 40))
+}
+
+/** Whether the first element of each selector is shown. */
+export function shown(...selectors) {
+  return selectors.map((selector) => document.querySelector(selector).checkVisibility())
 }
 
 /** The element with the focus: what it is, whether it is in the window, and whether one sees that it has the focus. */

@@ -6,7 +6,7 @@ import { join, relative } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { Browser } from './browser.mjs'
-import { focused, overhang, paleTexts, wideTables } from './looks.mjs'
+import { focused, overhang, paleTexts, shown, wide } from './looks.mjs'
 
 const site = fileURLToPath(new URL('../../site/out/', import.meta.url))
 const home = pathToFileURL(site).href
@@ -61,7 +61,7 @@ describe('the site on a desk', () => {
   it('has a page for a class, which is marked in the list of pages', async () => {
     await page.open(`${home}docs/client.html`)
     assert.equal(await page.run(() => document.querySelector('h1').textContent), 'Client')
-    assert.equal(await page.run(() => document.querySelector('[aria-current]').checkVisibility()), true)
+    assert.deepEqual(await page.run(shown, '[aria-current]'), [true])
     assert.ok((await page.run(() => document.querySelectorAll('.contents a').length)) > 3)
     await shot('reference-light')
   })
@@ -70,13 +70,8 @@ describe('the site on a desk', () => {
     for (const width of [1440, 1280, 1024]) {
       await page.resize(width, 900)
       await page.open(`${home}index.html`)
-      const hidden = await page.run(() =>
-        [...document.querySelectorAll('.figures')].map(
-          ({ scrollWidth, clientWidth }) => scrollWidth - clientWidth,
-        ),
-      )
-      assert.ok(hidden.length > 0)
-      assert.deepEqual(new Set(hidden), new Set([0]), `${width} px`)
+      assert.deepEqual(await page.run(shown, '.figures'), [true])
+      assert.deepEqual(await page.run(wide, '.figures'), [], `${width} px`)
     }
     await desktop()
   })
@@ -231,32 +226,28 @@ describe('the site on a phone', () => {
     for (const path of documents) {
       await page.open(home + path)
       assert.equal(await page.run(overhang), 0, path)
-      assert.deepEqual(await page.run(wideTables), [], path)
+      assert.deepEqual(await page.run(wide, '.table:not(.figures)'), [], path)
     }
   })
 
   it('has its list of pages behind a button', async () => {
     await page.open(`${home}docs/client.html`)
-    assert.equal(await page.run(() => document.getElementById('navigation').checkVisibility()), false)
+    assert.deepEqual(await page.run(shown, '#navigation'), [false])
     await shot('phone-reference')
     await page.run(() => document.querySelector('.menu').click())
-    assert.equal(await page.run(() => document.getElementById('navigation').checkVisibility()), true)
+    assert.deepEqual(await page.run(shown, '#navigation'), [true])
     await shot('phone-menu')
   })
 
   it('has the sections of a page folded below its title', async () => {
     await page.open(`${home}docs/errors.html`)
-    const [link, list] = await page.run(() =>
-      ['.folded a', '.contents'].map((selector) => document.querySelector(selector).checkVisibility()),
-    )
-    assert.equal(link, false)
-    assert.equal(list, false)
+    assert.deepEqual(await page.run(shown, '.folded a', '.contents'), [false, false])
     await page.run(() => document.querySelector('.folded summary').click())
-    assert.equal(await page.run(() => document.querySelector('.folded a').checkVisibility()), true)
+    assert.deepEqual(await page.run(shown, '.folded a'), [true])
     assert.deepEqual(await page.run(paleTexts), [])
     await shot('phone-sections')
     await desktop()
-    assert.equal(await page.run(() => document.querySelector('.folded').checkVisibility()), false)
+    assert.deepEqual(await page.run(shown, '.folded'), [false])
     await page.resize(360, 740, true)
   })
 
@@ -281,11 +272,7 @@ describe('the site without JavaScript', () => {
 
   it('has all but the search', async () => {
     await page.open(`${home}docs/client.html`)
-    const [search, current] = await page.run(() =>
-      ['search', '[aria-current]'].map((selector) => document.querySelector(selector).checkVisibility()),
-    )
-    assert.equal(search, false)
-    assert.equal(current, true)
+    assert.deepEqual(await page.run(shown, 'search', '[aria-current]'), [false, true])
     await shot('reference-without-javascript')
   })
 
@@ -299,7 +286,7 @@ describe('the site without JavaScript', () => {
     await page.resize(360, 740, true)
     await page.open(`${home}index.html`)
     await page.run(() => document.querySelector('.menu').click())
-    assert.equal(await page.run(() => document.getElementById('navigation').checkVisibility()), true)
+    assert.deepEqual(await page.run(shown, '#navigation'), [true])
   })
 })
 
@@ -313,13 +300,7 @@ describe('the site on paper', () => {
   it('is dark on light, and whole', async () => {
     await page.open(`${home}docs/pool.html`)
     assert.equal(await page.run(backgroundIsDark), false)
-    const hidden = await page.run(
-      () =>
-        [...document.querySelectorAll('pre')].filter(
-          ({ scrollWidth, clientWidth }) => scrollWidth > clientWidth,
-        ).length,
-    )
-    assert.equal(hidden, 0)
+    assert.deepEqual(await page.run(wide, 'pre'), [])
     await shot('paper')
   })
 })
