@@ -36,7 +36,7 @@ export interface NodeRedisClient {
 /** The clients that RedisCacheStore takes. */
 export type RedisClient = KeyValueClient | IoRedisClient | NodeRedisClient
 
-/** Asks version 4 of the `redis` package for bytes, and version 5 by the type of a bulk string (`$`). */
+/** Asks version 4 of the `redis` package for bytes, and later ones by the type of a bulk string (`$`). */
 const AS_BYTES = { returnBuffers: true, typeMapping: { 36: Buffer } }
 
 /** Null for an object that is not one of these clients. */

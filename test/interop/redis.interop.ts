@@ -38,12 +38,8 @@ function load(name: string): unknown {
   }
 }
 
-/**
- * Milliseconds until a client connects again. A client of `redis` whose connection breaks before it is ready counts it as
- * ready, and never connects again. A killed server may still accept for a moment, longer on a busy machine, so the client
- * comes when it is gone.
- */
-const RECONNECT_PAUSE = 1000
+/** Milliseconds until a client connects again. */
+const RECONNECT_PAUSE = 50
 
 const packages: Record<string, (port: number) => Promise<Connected>> = {
   async redis(port) {
@@ -136,7 +132,7 @@ describe('RedisCacheStore', {
         assert.equal(statusCode, 200)
         return Buffer.from(await body.bytes())
       }
-      /** Killing the server under a client that is not ready yet would end that client for good. */
+      /** A client that is still away would not notice that the server is killed once more. */
       const connected = (connection: Connected): Promise<unknown> =>
         connection.ping().catch(() => connected(connection))
       const isStored = async (agent: Agent, path: string): Promise<boolean> => {
