@@ -50,8 +50,9 @@ export async function startNginx() {
   const said = []
   child.stderr.on('data', (chunk) => said.push(chunk))
   const stop = () => {
-    child.kill('SIGTERM')
+    // In this order: at its end nginx removes a file here, and a file that is gone too soon ends the removal of the rest.
     rmSync(folder, { recursive: true, force: true })
+    child.kill('SIGTERM')
   }
   try {
     await Promise.race([reachable(ports.h1, 'nginx'), failed(child, said)])
