@@ -3,6 +3,8 @@ const base = document.documentElement.dataset.base
 const box = document.querySelector('search')
 const query = document.getElementById('query')
 const results = document.getElementById('results')
+/** For those who hear the page: it stays in it, because what comes into a page as a whole is not read out. */
+const status = document.getElementById('found')
 const MOST = 12
 /** More than words can weigh. */
 const EXACT = 1000
@@ -71,12 +73,20 @@ function isNamed(section, text) {
 
 function show() {
   const text = query.value.trim()
-  results.hidden = text === ''
-  if (results.hidden || index === null) return
-  const found = search(text)
-  const status = document.createElement('p')
-  status.setAttribute('role', 'status')
-  status.textContent = found.length === 0 ? `Nothing has “${text}”` : ''
+  if (text === '') hide()
+  else if (index !== null) showSections(search(text), text)
+}
+
+function showSections(found, text) {
+  results.hidden = false
+  if (found.length === 0) {
+    status.textContent = `Nothing has “${text}”`
+    const nothing = document.createElement('p')
+    nothing.textContent = status.textContent
+    results.replaceChildren(nothing)
+    return
+  }
+  status.textContent = found.length === 1 ? 'One result' : `${found.length} results`
   const list = document.createElement('ul')
   for (const [path, anchor, title, heading, content] of found) {
     const link = document.createElement('a')
@@ -88,7 +98,7 @@ function show() {
     item.append(link)
     list.append(item)
   }
-  results.replaceChildren(status, list)
+  results.replaceChildren(list)
 }
 
 /** The text around the first of the words, which is marked. */
@@ -111,6 +121,7 @@ function excerptOf(content, text) {
 
 function hide() {
   results.hidden = true
+  status.textContent = ''
 }
 
 query.addEventListener('focus', loadIndex)

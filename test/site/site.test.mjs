@@ -122,6 +122,8 @@ describe('the site on a desk', () => {
 })
 
 describe('the search', () => {
+  const announced = () => document.querySelector('search [role=status]').textContent
+
   before(() => desktop())
 
   it('finds what is typed, and leads there', async () => {
@@ -130,6 +132,8 @@ describe('the search', () => {
     await page.type('keepalivetim')
     await page.appears('#results a')
     assert.match(await page.run(() => document.getElementById('results').textContent), /keepAliveTimeout/)
+    const links = await page.run(() => document.querySelectorAll('#results a').length)
+    assert.equal(await page.run(announced), `${links} results`)
     assert.deepEqual(await page.run(paleTexts), [])
     await shot('search-light')
     await page.press('ArrowDown')
@@ -160,9 +164,15 @@ describe('the search', () => {
     await page.open(`${home}index.html`)
     await page.run(() => document.getElementById('query').focus())
     await page.type('qwertyuiop')
-    await page.appears('#results [role=status]:not(:empty)')
+    await page.appears('#results p')
+    assert.equal(await page.run(announced), 'Nothing has “qwertyuiop”')
+    assert.equal(
+      await page.run(() => document.querySelector('#results p').textContent),
+      'Nothing has “qwertyuiop”',
+    )
     await page.press('Escape')
     assert.equal(await page.run(() => document.getElementById('results').hidden), true)
+    assert.equal(await page.run(announced), '')
   })
 })
 
