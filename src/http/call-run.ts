@@ -117,6 +117,16 @@ export class CallRun extends ApiHandler implements BodySource {
     }
   }
 
+  /**
+   * Nobody has asked, and nobody can any more. The request is made all the same, and its response given up when it is
+   * collected; one that has come already holds its connection until then, so it is given up at once.
+   */
+  lose(): void {
+    if (this.isAsked) return
+    if (this.#answered === null) this.#consumer = SERVED
+    else this.abandon()
+  }
+
   begin(): void {
     const { total, hooks } = this.#plan.settings
     if (total > 0) {

@@ -89,7 +89,5 @@ export class HttpCall implements Promise<HttpResponse> {
  * collected. Outside of the class, so that the function does not hold the call.
  */
 function giveUpWith(call: HttpCall, run: CallRun): void {
-  unread.register(call, () => {
-    if (!run.isAsked) run.abandon()
-  })
+  unread.register(call, () => run.lose())
 }

@@ -24,7 +24,7 @@ export type Consumer =
   | { readonly kind: 'served' }
 
 export const NOBODY: Consumer = { kind: 'none' }
-/** It has the response: what answers it would keep that alive. */
+/** Nobody is to be answered any more: what answers would keep the response alive. */
 export const SERVED: Consumer = { kind: 'served' }
 
 /** `bytes`: null for an empty body. */

@@ -211,6 +211,24 @@ describe('a call that is dropped', () => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
 
+  test('before it is sent is made all the same', async (t) => {
+    let send = (): void => {}
+    const held = new Promise<void>((resolve) => {
+      send = resolve
+    })
+    const { api, seen } = await setStage(t, undefined, jsonOf(null), {
+      hooks: { beforeRequest: [() => held] },
+    })
+    void (() => api.post('event', { json: 1 }))()
+    for (let i = 0; i < 20; i++) {
+      await turns(20)
+      collect()
+    }
+    send()
+    await eventually(() => seen.length === 1)
+    assert.deepEqual(seen, ['POST /v1/event'])
+  })
+
   for (const [what, drop] of [
     ['before its response', (api: Http) => void api.get('x')],
     ['with its response', (api: Http) => void api.get('x').response()],
