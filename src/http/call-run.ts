@@ -22,7 +22,7 @@ import type { DispatchController, DispatchHandler } from '../request/dispatch-ha
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import type { OwnOrigin } from '../request/logical-origin.ts'
-import { type Consumer, deliver, type Form, NOBODY, SERVED, type Settle } from './consumer.ts'
+import { Consumer, type Form } from './consumer.ts'
 import { type Arrived, divert, neededFor, type OuterLayers } from './diversion.ts'
 import { type Answered, named, statusError, timeoutError } from './failure.ts'
 import type { Fields } from './headers.ts'
@@ -59,9 +59,7 @@ const ERROR_BODY = 1_048_576
 export class CallRun extends ApiHandler implements BodySource {
   readonly #plan: CallPlan
   readonly #startedAt = performance.now()
-  #consumer: Consumer = NOBODY
-  /** What the consumer gets, if there was none yet. */
-  #kept: { readonly response: HttpResponse } | { readonly error: unknown } | null = null
+  readonly #consumer = new Consumer()
   #answered: Answered | null = null
   /** Of a body that is collected. */
   #bytes: BodyBytes | null = null
@@ -84,7 +82,7 @@ export class CallRun extends ApiHandler implements BodySource {
   }
 
   get isAsked(): boolean {
-    return this.#consumer !== NOBODY
+    return this.#consumer.isAsked
   }
 
   /** Whether the whole body can be collected without a stream: nobody has asked for it, and none was made. */
@@ -94,27 +92,12 @@ export class CallRun extends ApiHandler implements BodySource {
 
   /** The whole body in this form. */
   collect(form: Form, schema?: StandardSchema): Promise<unknown> {
-    return new Promise((resolve, reject) => this.#serve({ kind: 'body', form, schema, resolve, reject }))
+    return this.#consumer.askForBody(form, schema)
   }
 
   /** The response, as soon as its head has come. */
   respond(): Promise<HttpResponse> {
-    if (this.isAsked) return Promise.reject(new TypeError('The body of this call was read already'))
-    return new Promise((resolve, reject) =>
-      this.#serve({ kind: 'response', resolve: resolve as (value: unknown) => void, reject }),
-    )
-  }
-
-  #serve(consumer: Consumer & Settle): void {
-    this.#consumer = consumer
-    const kept = this.#kept
-    this.#kept = null
-    if (kept === null) return
-    if ('error' in kept) consumer.reject(kept.error)
-    else {
-      this.#consumer = SERVED
-      consumer.resolve(kept.response)
-    }
+    return this.#consumer.askForResponse()
   }
 
   /**
@@ -123,7 +106,7 @@ export class CallRun extends ApiHandler implements BodySource {
    */
   lose(): void {
     if (this.isAsked) return
-    if (this.#answered === null) this.#consumer = SERVED
+    if (this.#answered === null) this.#consumer.dismiss()
     else this.abandon()
   }
 
@@ -254,20 +237,14 @@ export class CallRun extends ApiHandler implements BodySource {
     if (settings.throwOnError && (statusCode < 200 || statusCode > 299)) {
       const head = { statusCode, headers, statusText }
       this.#error = new KeptResponse(head, ERROR_BODY, () => this.#failWithStatus(true))
-    } else if (this.#consumer.kind !== 'body') this.#openBody(answered)
+    } else if (!this.#consumer.wantsBody) this.#openBody(answered)
   }
 
   #openBody(answered: Answered): void {
     const { headers, method } = answered
     this.#body = new BodyReadable(this, headers, HIGH_WATER_MARK, method === 'HEAD')
     const response = new HttpResponse(answered, this.#body, this.controller!.timings ?? null, giverUpOf(this))
-    const answer = (): void => {
-      const consumer = this.#consumer
-      if (consumer.kind === 'none') this.#kept = { response }
-      if (consumer.kind !== 'response') return
-      this.#consumer = SERVED
-      consumer.resolve(response)
-    }
+    const answer = (): void => this.#consumer.takeResponse(response)
     if (this.#gate === null) answer()
     else void this.#gate.then(answer, ignoreError)
   }
@@ -344,11 +321,10 @@ export class CallRun extends ApiHandler implements BodySource {
     }
     this.release()
     this.#end()
-    const consumer = this.#consumer
-    if (consumer.kind !== 'body' || this.#body !== null) return
+    if (this.#body !== null) return
     const bytes = this.#bytes
     this.#bytes = null
-    deliver(consumer, bytes, this.#answered!)
+    this.#consumer.takeBody(bytes, this.#answered!)
   }
 
   /** `isCutOff`: too much has come, or it comes too slowly. The error has what there is. */
@@ -364,7 +340,7 @@ export class CallRun extends ApiHandler implements BodySource {
     const error = this.#named(reason)
     if (this.#error !== null) this.#error.end()
     if (this.#body !== null) this.#body.fail(error)
-    this.#reject(error)
+    this.#consumer.takeError(error)
   }
 
   /** What a layer above the dispatcher has made says which call it is about; a value of the caller stays as it is. */
@@ -372,12 +348,6 @@ export class CallRun extends ApiHandler implements BodySource {
     const { method, signal } = this.#plan.opts
     if (!(error instanceof Error) || error === signal?.reason) return error
     return named(error, method, this.#url, this.#attempts)
-  }
-
-  /** Has no effect on a promise that is resolved. */
-  #reject(error: unknown): void {
-    if (this.#consumer.kind === 'none') this.#kept = { error }
-    else if (this.#consumer.kind !== 'served') this.#consumer.reject(error)
   }
 
   #end(): void {
