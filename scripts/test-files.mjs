@@ -30,8 +30,8 @@ export async function nodeTests(files, kind) {
   const flags = [
     `--require=${join(root, 'scripts/without-test-hooks.cjs')}`,
     '--test',
-    // By default the runner keeps one core for itself, which is half of two.
-    `--test-concurrency=${availableParallelism()}`,
+    // By default the runner keeps one core for itself. A file may wait for a clock, a socket or a process for most of its time.
+    `--test-concurrency=${2 * availableParallelism()}`,
     '--test-reporter=./scripts/test-reporter.mjs',
     '--test-reporter-destination=stdout',
   ]

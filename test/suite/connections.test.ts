@@ -162,10 +162,7 @@ overEachWay('connections()', (way) => {
   })
 
   test('may be looked at, and its client destroyed, when one has ended', async (t) => {
-    const origin = await startOrigin(t, way, (request, reply) => {
-      if (request.url === '/last') reply.socket?.destroy()
-      else reply.end('ok')
-    })
+    const origin = await startOrigin(t, way, () => origin.sockets[0]!.destroy())
     const dispatcher = origin.dispatcher()
     const listed: number[] = []
     const onEnd = (): void => {
@@ -174,7 +171,7 @@ overEachWay('connections()', (way) => {
     }
     channel('ventuno:client:disconnected').subscribe(onEnd)
     t.after(() => channel('ventuno:client:disconnected').unsubscribe(onEnd))
-    await assert.rejects(dispatcher.request({ path: '/last', method: 'GET' }))
+    await assert.rejects(dispatcher.request({ path: '/', method: 'GET' }))
     await eventually(() => listed.length === 1)
     await dispatcher.destroy()
     assert.deepEqual(listed, [0])
