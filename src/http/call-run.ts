@@ -233,6 +233,7 @@ export class CallRun extends ApiHandler implements BodySource {
     if (settings.hooks.afterResponse.length > 0) {
       this.#gate = this.#showHead(answered)
       this.#gate.catch(ignoreError)
+      if (this.failed) return
     }
     if (settings.throwOnError && (statusCode < 200 || statusCode > 299)) {
       const head = { statusCode, headers, statusText }

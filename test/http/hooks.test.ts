@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { HttpResponseHead } from '../../src/index.ts'
 import { type Echo, failure } from '../support/exchange.ts'
+import { eventually, turns } from '../support/fake-clock.ts'
 import { overEachWire } from '../support/wire.ts'
 import { jsonOf, setStage } from './stage.ts'
 
@@ -100,6 +101,25 @@ describe('a hook', () => {
       }
       await api.get('x', { hooks: { beforeRequest: hook, afterResponse: hook } })[form]()
       assert.equal(finished, 2)
+    }
+  })
+
+  test('that ends after the call has failed does not bring its response back', async (t) => {
+    const { api } = await setStage(t, undefined, jsonOf(1))
+    const reason = new Error('no')
+    for (const form of ['json', 'response'] as const) {
+      const controller = new AbortController()
+      let end = (): void => {}
+      const afterResponse = () =>
+        new Promise<void>((resolve) => {
+          end = resolve
+          controller.abort(reason)
+        })
+      const call = api.get('x', { signal: controller.signal, hooks: { afterResponse } })
+      await eventually(() => controller.signal.aborted)
+      end()
+      await turns(2)
+      assert.equal(await failure(call[form]()), reason)
     }
   })
 
