@@ -10,6 +10,9 @@ import { test } from 'node:test'
 import tls, { type TLSSocket } from 'node:tls'
 import { type BuildConnectorOptions, buildConnector } from '../../src/net/connector.ts'
 import { generations } from '../support/certificates.ts'
+import { holdTlsSessions } from '../support/held-sessions.ts'
+
+holdTlsSessions()
 
 const [one, two] = generations as [(typeof generations)[0], (typeof generations)[0]]
 

@@ -2,15 +2,15 @@
  * The cache of TLS sessions holds them weakly. A test that expects a resumption must not depend on the runtime's
  * garbage collection.
  */
-import { TlsSessionCache } from '../../src/net/tls-session-cache.ts'
+import { TLSSocket } from 'node:tls'
 
-const held: Buffer[] = []
+const held: unknown[] = []
 
-/** From now on, every session that is cached in this process stays in the cache. */
+/** From now on, every TLS session of this process stays in memory, and so in the cache, also in that of the built package. */
 export function holdTlsSessions(): void {
-  const { set } = TlsSessionCache.prototype
-  TlsSessionCache.prototype.set = function (this: TlsSessionCache, key: string, session: Buffer): void {
-    held.push(session)
-    set.call(this, key, session)
+  const { emit } = TLSSocket.prototype as { emit(this: TLSSocket, ...event: unknown[]): boolean }
+  TLSSocket.prototype.emit = function (this: TLSSocket, ...event: unknown[]) {
+    if (event[0] === 'session') held.push(event[1])
+    return emit.apply(this, event)
   }
 }
