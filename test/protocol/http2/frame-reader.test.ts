@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import {
   DATA,
   FLAG_PADDED,
+  FRAME_SIZE_ERROR,
   GOAWAY,
   HEADERS,
   PING,
@@ -85,6 +86,13 @@ test('a handler that refuses a frame stops the reader for good', () => {
   log.refuses = false
   reader.receive(CONVERSATION, 0, CONVERSATION.length)
   assert.deepEqual(log.lines, [])
+})
+
+test('behind a fault nothing is read, even if the handler does not stop', () => {
+  const log = new FrameLog()
+  const faulty = Buffer.concat([frameBytes(PING, 0, 0, Buffer.alloc(7)), CONVERSATION])
+  new FrameReader(log, 16_384).receive(faulty, 0, faulty.length)
+  assert.deepEqual(log.lines, [`connection fault ${FRAME_SIZE_ERROR}`])
 })
 
 test('a handler that stops within a callback gets no more, in this read or the next', () => {
