@@ -32,6 +32,15 @@ const LANGUAGES = {
 const CHART = /^<!-- chart: ([\w-]+) -->$/
 const PICTURE = /^!\[[^\]]*\]\((?:[\w./]*\/)?performance\.svg\)$/
 
+/** A figure and, behind it, from where to where it went. */
+const RANGE = /^([\d.,]+) (\([\d.,–]+\))$/
+
+/** Where a name of a table may be broken. One that cannot be would push the last columns out of sight. */
+const JOINT = /(?<=[\w)][./_(])(?=\w)|(?<=\p{Ll})(?=\p{Lu})/gu
+
+/** Shorter names stay in one piece. */
+const LONG_NAME = /[\w./()]{18,}/g
+
 /** A cell with a figure. A table of such scrolls, because its columns are there to be compared. */
 const FIGURE = /^[<≤≥]?[\d.,]+ ?(?:[%×a-zµ]+|\([\d.,–]+\))?$/
 
@@ -82,6 +91,13 @@ export function setUpMarkdown(md, { resolve, chart }) {
     return name === undefined ? '' : chart(name)
   }
   md.renderer.rules.html_inline = () => ''
+  for (const rule of ['text', 'code_inline']) {
+    const render = md.renderer.rules[rule]
+    md.renderer.rules[rule] = (tokens, i, ...more) => {
+      const html = render(tokens, i, ...more)
+      return tokens[i].meta?.isCell === true ? breakable(html) : html
+    }
+  }
   md.renderer.rules.table_open = (tokens, i) => {
     const kind = tokens[i].meta.kind
     const roles = kind === 'cards' ? ' role="table"' : ''
@@ -90,6 +106,12 @@ export function setUpMarkdown(md, { resolve, chart }) {
     return `<div class="table ${kind}"${reach}><table${roles}>\n`
   }
   md.renderer.rules.table_close = () => '</table></div>\n'
+}
+
+function breakable(html) {
+  return html
+    .replace(LONG_NAME, (name) => name.replace(JOINT, '<wbr>'))
+    .replace(RANGE, '$1 <span class="range">$2</span>')
 }
 
 /** Comments are for those who write; anything else would be a mistake, such as a type in angle brackets. */
@@ -119,6 +141,8 @@ function arrangeTable(tokens, start) {
   const figures = compared.filter((text) => FIGURE.test(text))
   const kind = figures.length * 2 > compared.length ? 'figures' : heads.length >= 3 ? 'cards' : 'words'
   tokens[start].meta = { kind }
+  for (const child of table.flatMap(({ children }) => children ?? []))
+    child.meta = { ...child.meta, isCell: true }
   if (heads.every((head) => head === ''))
     for (const token of table) if (token.type === 'thead_open') token.attrSet('class', 'empty')
   if (kind !== 'cards') return

@@ -37,6 +37,7 @@ export function searchIndex(pages) {
 
 function sectionsIn(main) {
   const parts = main
+    .replaceAll('<wbr>', '')
     .replace(/<svg[\s\S]*?<\/svg>/g, ' ')
     .replace(/<(footer|nav)\b[\s\S]*?<\/\1>/g, ' ')
     .split(/(?=<h[1-4]\b)/)

@@ -76,6 +76,22 @@ describe('the site on a desk', () => {
     await desktop()
   })
 
+  it('shows all columns of the widest figures', async () => {
+    await page.open(`${home}docs/performance.html`)
+    assert.deepEqual(await page.run(wide, '.figures'), [])
+  })
+
+  it('shows all columns of tables with long names, also on a tablet', async () => {
+    for (const width of [1280, 1024, 768]) {
+      await page.resize(width, 900)
+      for (const path of ['SECURITY', 'docs/client', 'docs/dispatcher', 'docs/h2c-client', 'docs/redirect']) {
+        await page.open(`${home}${path}.html`)
+        assert.deepEqual(await page.run(wide, '.table:not(.figures)'), [], `${path}, ${width} px`)
+      }
+    }
+    await desktop()
+  })
+
   it('has a link in each section that leads to it, and is seen with the focus', async () => {
     await page.open(`${home}docs/client.html`)
     const links = await page.run(() =>
@@ -151,6 +167,7 @@ describe('the search', () => {
       ['fetch', 'docs/fetch.html'],
       ['retry', 'docs/retry.html'],
       ['UND_ERR_SOCKET', 'docs/errors.html#und_err_socket'],
+      ['keepAliveTimeoutThreshold', 'docs/client.html#time-limits'],
     ]) {
       await page.open(`${home}index.html`)
       await page.run(() => document.getElementById('query').focus())
