@@ -4,8 +4,14 @@
 // `sections`: [path, anchor, title of the page, heading, text]; `words`, sorted: [word, the sections that have it], each
 // section as `section * 4 + weight`.
 
-/** How much a section is about a word: in its text, its heading or what a row of a table is about, the title of its page. */
-const WEIGHT = { text: 1, heading: 2, title: 3 }
+/**
+ * How much a section is about a word: in its text, a part of a name in its heading, its heading or what a row of a table is
+ * about, the title of its page.
+ */
+const WEIGHT = { text: 0, part: 1, heading: 2, title: 3 }
+
+/** Records tell what was done once. Their titles are sentences, and would come before the pages that users need. */
+const RECORD = /\/decisions\/\d/
 
 /** Nobody types longer ones: they are keys and hashes. */
 const MOST_LETTERS = 40
@@ -24,7 +30,7 @@ export function searchIndex(pages) {
       const weights = new Map()
       add(weights, text, WEIGHT.text)
       add(weights, subjects, WEIGHT.heading)
-      add(weights, heading, level === 1 ? WEIGHT.title : WEIGHT.heading)
+      add(weights, heading, level === 1 && !RECORD.test(path) ? WEIGHT.title : WEIGHT.heading)
       for (const [word, weight] of weights) {
         if (!words.has(word)) words.set(word, [])
         words.get(word).push(number * 4 + weight)
@@ -74,11 +80,15 @@ function subjectsOf(html) {
   return cells.flatMap((cell) => [...cell.matchAll(/<code>(\w+)<\/code>/g)].map(([, name]) => name)).join(' ')
 }
 
-/** The words of a text, and with less weight their parts: `RetryAgent` is more about itself than about `retry`. */
+/**
+ * The words of a text, and with less weight their parts: `RetryAgent` is more about itself than about `retry`. A digit is a
+ * word, because of HTTP/2, for which many type `http2`.
+ */
 function add(weights, text, weight) {
   const raise = (word, by) => {
-    if (word.length > 1) weights.set(word, Math.max(by, weights.get(word) ?? 0))
+    if (word.length > 1 || /\d/.test(word)) weights.set(word, Math.max(by, weights.get(word) ?? 0))
   }
+  for (const [, digit] of text.matchAll(/\bHTTP\/(\d)/g)) raise(`http${digit}`, weight)
   for (const [word] of text.matchAll(/[\p{L}\p{N}_]+/gu)) {
     if (word.length > MOST_LETTERS) continue
     raise(word.toLowerCase(), weight)

@@ -6,8 +6,10 @@ const results = document.getElementById('results')
 /** For those who hear the page: it stays in it, because what comes into a page as a whole is not read out. */
 const status = document.getElementById('found')
 const MOST = 12
-/** More than words can weigh. */
-const EXACT = 1000
+/** By their number in the index (site/search-index.mjs). */
+const WEIGHTS = [1, 3, 6, 20]
+/** A section that is called as what was typed comes after a page with that in its title, and before all others. */
+const EXACT = 20
 
 /** null until it has arrived. */
 let index = null
@@ -41,7 +43,7 @@ function sectionsWith(letters) {
   for (; low < words.length && words[low][0].startsWith(letters); low++) {
     const [word, entries] = words[low]
     for (const entry of entries) {
-      const weight = [0, 1, 6, 20][entry % 4] * (word === letters ? 2 : 1)
+      const weight = WEIGHTS[entry % 4] * (word === letters ? 2 : 1)
       const section = entry >> 2
       found.set(section, Math.max(weight, found.get(section) ?? 0))
     }

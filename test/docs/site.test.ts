@@ -166,7 +166,7 @@ describe('the index of the search', () => {
     ])
     const found = new Map(words)
     assert.deepEqual(found.get('pool'), [3])
-    assert.deepEqual(found.get('many'), [1])
+    assert.deepEqual(found.get('many'), [0])
     assert.deepEqual(found.get('maxsize'), [6])
     assert.deepEqual(found.get('size'), [5])
     assert.equal(found.get('menu'), undefined)

@@ -166,6 +166,9 @@ describe('the search', () => {
       ['mockagent', 'docs/mock-agent.html'],
       ['fetch', 'docs/fetch.html'],
       ['retry', 'docs/retry.html'],
+      ['connections', 'docs/connections.html'],
+      ['http/2', 'docs/guides/http2.html'],
+      ['http2', 'docs/guides/http2.html'],
       ['UND_ERR_SOCKET', 'docs/errors.html#und_err_socket'],
       ['keepAliveTimeoutThreshold', 'docs/client.html#time-limits'],
     ]) {
@@ -174,6 +177,22 @@ describe('the search', () => {
       await page.type(word)
       await page.appears('#results a')
       assert.equal(await page.run(() => document.querySelector('#results a').href), home + path)
+    }
+  })
+
+  it('has pages for users before the records of decisions', async () => {
+    for (const word of ['request', 'connection']) {
+      await page.open(`${home}index.html`)
+      await page.run(() => document.getElementById('query').focus())
+      await page.type(word)
+      await page.appears('#results a')
+      const first = await page.run(() =>
+        [...document.querySelectorAll('#results a')].slice(0, 5).map(({ href }) => href),
+      )
+      assert.deepEqual(
+        first.filter((href) => href.includes('/decisions/')),
+        [],
+      )
     }
   })
 
