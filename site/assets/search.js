@@ -67,6 +67,30 @@ function search(text) {
     .map(([section]) => index.sections[section])
 }
 
+/** Shorter words are one slip from too many others. */
+const LEAST = 4
+
+/** What may have been meant: with the most frequent word that is one slip away in the place of each that nothing has. */
+function meantBy(text) {
+  return text.toLowerCase().replace(/[\p{L}\p{N}_]+/gu, (letters) => {
+    if (letters.length < LEAST || sectionsWith(letters).size > 0) return letters
+    const near = index.words.filter(([word]) => isOneSlip(letters, word))
+    return near.sort(([, a], [, b]) => b.length - a.length)[0]?.[0] ?? letters
+  })
+}
+
+/** Whether a letter is missing, is too many or is another one, or two have changed places. */
+function isOneSlip(a, b) {
+  let i = 0
+  while (i < a.length && a[i] === b[i]) i++
+  return (
+    a.slice(i) === b.slice(i + 1) ||
+    a.slice(i + 1) === b.slice(i) ||
+    a.slice(i + 1) === b.slice(i + 1) ||
+    (a[i] === b[i + 1] && a[i + 1] === b[i] && a.slice(i + 2) === b.slice(i + 2))
+  )
+}
+
 /** Whether a section, or a page if it is the first one of it, is called exactly so. */
 function isNamed(section, text) {
   const [, , title, heading] = index.sections[section]
@@ -76,19 +100,19 @@ function isNamed(section, text) {
 function show() {
   const text = query.value.trim()
   if (text === '') hide()
-  else if (index !== null) showSections(search(text), text)
+  else if (index !== null) {
+    const found = search(text)
+    const meant = found.length === 0 ? meantBy(text) : text
+    showSections(meant === text ? found : search(meant), text, meant)
+  }
 }
 
-function showSections(found, text) {
+function showSections(found, typed, text) {
   results.hidden = false
-  if (found.length === 0) {
-    status.textContent = `Nothing has “${text}”`
-    const nothing = document.createElement('p')
-    nothing.textContent = status.textContent
-    results.replaceChildren(nothing)
-    return
-  }
-  status.textContent = found.length === 1 ? 'One result' : `${found.length} results`
+  const hint = document.createElement('p')
+  if (found.length === 0) hint.textContent = `Nothing has “${typed}”`
+  else if (text !== typed) hint.textContent = `Nothing has “${typed}”. These have “${text}”:`
+  status.textContent = hint.textContent || (found.length === 1 ? 'One result' : `${found.length} results`)
   const list = document.createElement('ul')
   for (const [path, anchor, title, heading, content] of found) {
     const link = document.createElement('a')
@@ -100,7 +124,7 @@ function showSections(found, text) {
     item.append(link)
     list.append(item)
   }
-  results.replaceChildren(list)
+  results.replaceChildren(hint, list)
 }
 
 /** The text around the first of the words, which is marked. */

@@ -196,6 +196,22 @@ describe('the search', () => {
     }
   })
 
+  it('finds what was meant by a slip, and says so', async () => {
+    for (const [typed, meant, path] of [
+      ['tiemout', 'timeout', 'docs/guides/timeouts.html'],
+      ['RetyrAgent', 'retryagent', 'docs/retry-agent.html'],
+      ['keepalivetimout', 'keepalivetimeout', 'docs/client.html#time-limits'],
+    ]) {
+      await page.open(`${home}index.html`)
+      await page.run(() => document.getElementById('query').focus())
+      await page.type(typed)
+      await page.appears('#results a')
+      assert.equal(await page.run(announced), `Nothing has “${typed}”. These have “${meant}”:`)
+      assert.equal(await page.run(() => document.querySelector('#results a').href), home + path)
+    }
+    await shot('search-slip')
+  })
+
   it('says if nothing was found, and closes', async () => {
     await page.open(`${home}index.html`)
     await page.run(() => document.getElementById('query').focus())
