@@ -76,6 +76,29 @@ describe('the site on a desk', () => {
     await desktop()
   })
 
+  it('shows where a page is in the list of pages, also in a low window and on a phone', async () => {
+    const isSeen = () => {
+      const { top, bottom } = document.querySelector('[aria-current]').getBoundingClientRect()
+      return top > 0 && bottom < innerHeight && scrollY === 0
+    }
+    for (const path of ['docs/guides/migrating', 'docs/conformance', 'docs/client']) {
+      await page.resize(1280, 600)
+      await page.open(`${home}${path}.html`)
+      assert.equal(await page.run(isSeen), true, path)
+      await page.resize(360, 600, true)
+      await page.open(`${home}${path}.html`)
+      await page.run(async () => {
+        const opened = new Promise((resolve) => {
+          document.getElementById('navigation').addEventListener('toggle', () => resolve(), { once: true })
+        })
+        document.querySelector('.menu').click()
+        await opened
+      })
+      assert.equal(await page.run(isSeen), true, `${path} on a phone`)
+    }
+    await desktop()
+  })
+
   it('shows all columns of the widest figures', async () => {
     await page.open(`${home}docs/performance.html`)
     assert.deepEqual(await page.run(wide, '.figures'), [])
