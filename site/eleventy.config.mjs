@@ -93,7 +93,8 @@ function contentsOf(html) {
     ([, level, id, heading]) => ({
       level,
       id,
-      heading: heading.replace(/<\/?a\b[^>]*>/g, ''),
+      // A code of an error is longer than a line of the list.
+      heading: heading.replace(/<\/?a\b[^>]*>/g, '').replaceAll('_', '_<wbr>'),
     }),
   )
 }
