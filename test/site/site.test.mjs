@@ -99,6 +99,14 @@ describe('the site on a desk', () => {
     await desktop()
   })
 
+  it('gives the source of a program the room beside it', async () => {
+    await page.open(`${home}source/examples/origin.mjs.html`)
+    const [text, top] = await page.run(() =>
+      ['main', '.top'].map((selector) => document.querySelector(selector).clientWidth),
+    )
+    assert.ok(text > top * 0.65, `${text} of ${top} px`)
+  })
+
   it('shows all columns of the widest figures', async () => {
     await page.open(`${home}docs/performance.html`)
     assert.deepEqual(await page.run(wide, '.figures'), [])
