@@ -395,6 +395,8 @@ describe('the site on paper', () => {
     assert.equal(await page.run(backgroundIsDark), false)
     assert.deepEqual(await page.run(wide, 'pre'), [])
     await shot('paper')
+    await page.open(`${home}docs/performance.html`)
+    assert.deepEqual(await page.run(wide, '.table'), [])
   })
 })
 
