@@ -157,7 +157,7 @@ query.addEventListener('input', show)
 box.addEventListener('keydown', (event) => {
   const links = [...results.querySelectorAll('a')]
   const at = links.indexOf(document.activeElement)
-  if (event.key === 'Escape') {
+  if (event.key === 'Escape' && !results.hidden) {
     query.focus()
     hide()
   } else if (event.key === 'ArrowDown' && at < links.length - 1) links[at + 1].focus()

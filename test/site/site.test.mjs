@@ -256,6 +256,8 @@ describe('the search', () => {
     await page.press('Escape')
     assert.equal(await page.run(() => document.getElementById('results').hidden), true)
     assert.equal(await page.run(announced), '')
+    await page.press('Escape')
+    assert.equal(await page.run(() => document.getElementById('query').value), '')
   })
 })
 
