@@ -69,7 +69,7 @@ function figure(title, panels, note) {
 <figcaption>${escapeHtml(title)}</figcaption>
 <div class="panels">${drawn.join('\n')}</div>
 <details><summary>The same as a table</summary>
-<div class="table words"><table><tbody>
+<div class="table"><table><tbody>
 ${rows.join('\n')}
 </tbody></table></div></details>
 <p class="note">${escapeHtml(note)}</p>

@@ -346,6 +346,21 @@ describe('the site on a phone', () => {
     await page.resize(360, 740, true)
   })
 
+  it('has the figures of a chart as a table in two lines at most', async () => {
+    await page.open(`${home}docs/performance.html`)
+    const most = await page.run(() => {
+      for (const details of document.querySelectorAll('.chart details')) details.open = true
+      return Math.max(
+        ...[...document.querySelectorAll('.chart td:last-child')].map((cell) => {
+          const range = document.createRange()
+          range.selectNodeContents(cell)
+          return new Set([...range.getClientRects()].map(({ top }) => top)).size
+        }),
+      )
+    })
+    assert.equal(most, 2)
+  })
+
   it('shows tables and charts', async () => {
     await page.open(`${home}docs/client.html`)
     await page.run(() => document.querySelector('.cards').scrollIntoView())
