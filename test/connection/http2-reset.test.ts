@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
 import {
   CANCEL,
@@ -114,6 +114,60 @@ describe('RST_STREAM from the server', () => {
     assert.equal(error.retrySafety, 'idempotent-only')
     assert.equal(peer.requests.length, 1)
   })
+
+  for (const { what, method, fields, text } of [
+    { what: 'all content that was announced', method: 'GET', fields: ['content-length', '4'], text: 'some' },
+    { what: 'an announced length of 0', method: 'GET', fields: ['content-length', '0'], text: '' },
+    { what: 'the head of a HEAD', method: 'HEAD', fields: ['content-length', '4'], text: '' },
+  ] as const) {
+    test(`NO_ERROR behind ${what}: the response is complete without END_STREAM`, async (t) => {
+      const { server, client, events } = await startH2Pair(t)
+      const handler = send(client, { method })
+      const peer = await server.accept()
+      const { id } = await peer.request()
+      peer.head(id, 200, fields)
+      if (text !== '') peer.data(id, text)
+      peer.reset(id, NO_ERROR)
+      await handler.settled
+      assert.deepEqual([handler.error, handler.body], [undefined, text])
+      assert.equal(handler.calls.at(-1), 'onResponseEnd')
+      const next = send(client)
+      peer.respond((await peer.request()).id)
+      await next.settled
+      assert.equal(next.body, 'ok')
+      assert.ok(!events.some((event) => event.startsWith('disconnect')))
+    })
+  }
+
+  test('NO_ERROR behind all content of a response to an upload that goes on: that stops', async (t) => {
+    const { server, client } = await startH2Pair(t)
+    const body = new PassThrough()
+    body.write('part')
+    const handler = send(client, { method: 'POST', body })
+    const peer = await server.accept()
+    const { id } = await peer.request()
+    peer.head(id, 413, ['content-length', '4']).data(id, 'full').reset(id, NO_ERROR)
+    await handler.settled
+    assert.deepEqual([handler.error, handler.body], [undefined, 'full'])
+    await peer.settled()
+    assert.equal(body.destroyed, true)
+    assert.equal(client.stats.size, 0)
+  })
+
+  for (const [code, text] of [
+    [NO_ERROR, 'som'],
+    [CANCEL, 'some'],
+  ] as const) {
+    test(`${errorCodeName(code)} behind ${text.length} of 4 announced bytes: the response is cut off`, async (t) => {
+      const { server, client } = await startH2Pair(t)
+      const handler = send(client)
+      const peer = await server.accept()
+      const { id } = await peer.request()
+      peer.head(id, 200, ['content-length', '4']).data(id, text).reset(id, code)
+      await handler.settled
+      assert.equal((handler.error as Failed).code, 'UND_ERR_INFO')
+    })
+  }
 
   test('of any code after END_STREAM changes nothing', async (t) => {
     const { server, client, events } = await startH2Pair(t)

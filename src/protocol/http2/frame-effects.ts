@@ -8,6 +8,7 @@ import {
   FLAG_END_HEADERS,
   FLAG_END_STREAM,
   FLOW_CONTROL_ERROR,
+  NO_ERROR,
   PROTOCOL_ERROR,
   REFUSED_STREAM,
 } from './constants.ts'
@@ -118,6 +119,7 @@ export class FrameEffects implements FrameHandler, SettingsEffects {
     const stream = state.admit(streamId, RECV_RST)
     if (stream === null) return
     state.remove(stream)
+    if (code === NO_ERROR) this.#responses.onEndMissing(stream)
     const message = `stream reset by the server with ${errorCodeName(code)}`
     state.reportReset(stream, { scope: 'stream', blame: 'peer', code, message }, code === REFUSED_STREAM)
     state.spend('peerResets')

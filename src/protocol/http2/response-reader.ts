@@ -129,6 +129,15 @@ export class ResponseReader {
     this.#notifyEnd(stream, null, isClosed)
   }
 
+  /**
+   * RST_STREAM with NO_ERROR. It may follow a complete response (§8.1), and to some servers one is complete
+   * whose END_STREAM has not left. Nothing is missing if all content has come that the head announced.
+   */
+  onEndMissing(stream: Stream): void {
+    const isWhole = stream.phase === 'content' && stream.receivedLength === stream.expectedLength
+    if (isWhole) this.#notifyEnd(stream, null, false)
+  }
+
   #onHead(stream: Stream, head: Head, endStream: boolean): void {
     const state = this.#state
     const { status, fields } = head
