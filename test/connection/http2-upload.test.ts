@@ -138,6 +138,29 @@ describe('an upload that goes on after its response', () => {
     assert.equal(client.stats.running, 0)
   })
 
+  for (const bodyTimeout of [300_000, 0]) {
+    test(`is given up soon if the server has stopped reading, with a bodyTimeout of ${bodyTimeout}`, async (t) => {
+      const clock = FakeClock.install(t)
+      const { server, client } = await startH2Pair(
+        t,
+        { bodyTimeout, pingInterval: 0 },
+        { settings: [[SETTINGS_MAX_CONCURRENT_STREAMS, 1]] },
+      )
+      const handler = send(client, { method: 'POST', body: Buffer.alloc(100_000) })
+      const peer = await server.accept()
+      const { id } = await peer.request()
+      peer.respond(id, 'too large', 413)
+      await handler.settled
+      const next = send(client)
+      await eventually(() => peer.pending(DATA, id).length >= 4)
+      for (let i = 0; i < 2; i++) await clock.advance(5_000)
+      assert.equal(await peer.resetOf(id), CANCEL)
+      peer.respond((await peer.request()).id)
+      await next.settled
+      assert.deepEqual([next.body, handler.errors], ['ok', []])
+    })
+  }
+
   test('a large buffer goes on as well', async (t) => {
     const { server, client } = await startH2Pair(t)
     const handler = send(client, { method: 'POST', body: Buffer.alloc(100_000) })

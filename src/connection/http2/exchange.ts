@@ -64,6 +64,13 @@ type Sending = 'held' | 'sending' | 'sent'
 /** `uploading`: the response is complete, and the rest of the request body is still on its way. */
 type Life = 'running' | 'uploading' | 'ended'
 
+/**
+ * Milliseconds that a server which has answered may take nothing of the rest of an upload. Many answer 413 and
+ * no longer read. Such a stream keeps its place, and the process, and its caller has the response: a time that
+ * is meant for callers who wait would be far too long.
+ */
+const UPLOAD_PATIENCE = 5000
+
 const BOTH_ENDS = 2
 const MISDIRECTED = 421
 
@@ -340,7 +347,8 @@ export class Http2Exchange
 
   #awaitUpload(): void {
     this.#unsent = this.stream.queue.bytes
-    this.awaitBody(this.request)
+    const timeout = this.bodyTimeout(this.request)
+    this.deadline.arm(timeout === 0 ? UPLOAD_PATIENCE : Math.min(timeout, UPLOAD_PATIENCE))
   }
 
   /** A server that neither takes the rest of an upload nor says so must not keep a stream for ever. */
