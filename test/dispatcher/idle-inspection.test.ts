@@ -28,6 +28,7 @@ const caller = createServer((socket) => { called = socket.setNoDelay(true) })
 const done = () => { Atomics.store(flags, 0, 1); Atomics.notify(flags, 0) }
 parentPort.on('message', (what) => {
   called.write('now', () => {
+    if (what === 'nothing') return
     if (what === 'end') sockets[0].end(done)
     else if (what === 'reset') { sockets[0].resetAndDestroy(); setImmediate(done) }
     else sockets[0].write(reply('poison'), done)
@@ -56,13 +57,22 @@ async function start(t: TestContext) {
   assert.equal(await send('GET'), 'first')
   // Longer than the turn in which the response ended.
   for (let i = 0; i < 3; i++) await immediate()
-  /** Calls `onCall` in the event that comes first; the other one concerns the idle connection. */
-  const inSamePoll = (what: string, onCall: () => void): void => {
-    call.once('data', onCall)
+  /** Blocks the thread until it is in the kernel. */
+  const arrive = (what: string): void => {
     worker.postMessage(what)
     Atomics.wait(flags, 0, 0)
   }
-  return { client, send, inSamePoll }
+  /** Calls `onCall` in the event that comes first; the other one concerns the idle connection. */
+  const inSamePoll = (what: string, onCall: () => void): void => {
+    call.once('data', onCall)
+    arrive(what)
+  }
+  /** Calls it while the loop handles the events of a poll. */
+  const inEvent = (onEvent: () => void): void => {
+    call.once('data', onEvent)
+    worker.postMessage('nothing')
+  }
+  return { client, send, inSamePoll, arrive, inEvent }
 }
 
 describe('a request on an idle connection, in an event of the same poll', () => {
@@ -82,6 +92,44 @@ describe('a request on an idle connection, in an event of the same poll', () => 
   }
 })
 
+describe('a request after the process was busy, in the same turn', () => {
+  for (const what of ['poison', 'end', 'reset']) {
+    for (const method of ['GET', 'POST']) {
+      for (const where of ['a timer', 'an event', 'an immediate']) {
+        test(`as ${what} came meanwhile, ${method} from ${where}: goes to another connection`, async (t) => {
+          const { client, send, arrive, inEvent } = await start(t)
+          let disconnects = 0
+          client.on('disconnect', () => disconnects++)
+          const now = performance.now()
+          const text = await new Promise<string>((resolve, reject) => {
+            const onTurn = (): void => {
+              arrive(what)
+              // A second of work.
+              t.mock.method(performance, 'now', () => now + 1000)
+              send(method).then(resolve, reject)
+            }
+            if (where === 'a timer') setTimeout(onTurn)
+            else if (where === 'an immediate') setImmediate(onTurn)
+            else inEvent(onTurn)
+          })
+          assert.equal(text, 'real')
+          assert.equal(disconnects, 1)
+        })
+      }
+    }
+  }
+
+  test('and its idle time is over, but not its timer: goes to another connection', async (t) => {
+    const { client, send } = await start(t)
+    let disconnects = 0
+    client.on('disconnect', () => disconnects++)
+    const now = performance.now()
+    t.mock.method(performance, 'now', () => now + 10_000)
+    assert.equal(await send('GET'), 'real')
+    assert.equal(disconnects, 1)
+  })
+})
+
 describe('a lone request on an idle connection', () => {
   for (const method of ['GET', 'POST']) {
     test(`${method}: is answered there, whatever the turn of the loop`, async (t) => {
@@ -99,6 +147,9 @@ describe('a lone request on an idle connection', () => {
   }
 
   test('GET: is written in the turn of the call', async (t) => {
+    // The connection was used just now, however slow the machine is.
+    const now = performance.now()
+    t.mock.method(performance, 'now', () => now)
     const { client } = await start(t)
     const written = new Promise<boolean>((resolve) => {
       let isLater = false

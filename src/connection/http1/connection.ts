@@ -140,12 +140,16 @@ export class Http1Connection
       // The 100 that a held body waits for must not be taken for that of another request.
       return request.idempotent && !request.takesOver && !isUnbounded(request) && !request.expectContinue
     }
-    if (this.isExpired && now() - this.#deadline.armedAt > this.#exchange.idleTime + LONGEST_EXPIRED) {
-      // It need not wait for its turn any more.
+    if (this.#idleness.isIdle && this.idleFor > this.#exchange.idleTime + LONGEST_EXPIRED) {
+      // It need not wait for its turn any more, nor for a timer that is late because the process was busy.
       this.destroy(ends.idleTimeout())
       return false
     }
     return this.#idleness.inspect(request)
+  }
+
+  get idleFor(): number {
+    return now() - this.#deadline.armedAt
   }
 
   get isExpired(): boolean {

@@ -11,7 +11,8 @@ import { afterTurn, hasPolledSince, type LoopWaiter, pollCount } from './event-l
  * and only the event loop delivers them: an unsolicited response must be noticed before the next request is
  * written, or it would be taken for its answer. After a response the request waits for a poll (`polling`).
  * Once the loop has polled, only events of that very poll may still be to come: a request that must not be
- * sent twice waits until they were handled (`handling`).
+ * sent twice waits until they were handled (`handling`). That poll may be long ago if the process was busy
+ * since; servers close connections that were idle for a while, so after a while every request waits for a poll.
  */
 type Inspection = 'done' | 'due' | 'polling' | 'handling'
 
@@ -22,7 +23,15 @@ type Inspection = 'done' | 'due' | 'polling' | 'handling'
  */
 type IdleState = 'no' | 'due' | 'yes'
 
+/**
+ * Milliseconds of silence after which a request waits for a poll. Servers that keep connections at all keep
+ * them longer; under load, connections are used again sooner.
+ */
+const LONGEST_UNSEEN = 100
+
 export interface IdlenessHost {
+  /** How long there was nothing to do, in milliseconds. Only while it is idle. */
+  readonly idleFor: number
   /** The request may go again to another connection if what arrives next `wasEarlier`. */
   canRepeat(request: Request): boolean
   /** The socket was reset, which its `close` event tells after the end of the turn. */
@@ -58,7 +67,7 @@ export class Http1Idleness extends ConnectionPart<IdlenessHost> implements LoopW
   /** Whether a request may be written; if not, `onInspected` follows. */
   inspect(request: Request): boolean {
     if (this.#inspection !== 'due') return this.#inspection === 'done'
-    if (this.#idle !== 'yes' || !hasPolledSince(this.#turn)) {
+    if (this.#idle !== 'yes' || !hasPolledSince(this.#turn) || this.host.idleFor > LONGEST_UNSEEN) {
       this.#inspection = 'polling'
       this.#turn = this.#askedIn = afterTurn(this, this.#turn)
       return false
@@ -121,7 +130,7 @@ export class Http1Idleness extends ConnectionPart<IdlenessHost> implements LoopW
 
   onPolled(turn: number): void {
     // One that came before the request did has looked too early.
-    if (turn >= this.#askedIn && this.#inspection === 'polling') this.#onInspected()
+    if (turn >= this.#askedIn && this.#inspection === 'polling' && !this.host.isLost) this.#onInspected()
   }
 
   #onInspected(): void {
