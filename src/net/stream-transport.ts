@@ -25,6 +25,11 @@ export interface TransportSink {
   /** EOF. */
   onEof(): void
   /**
+   * It keeps bytes until it goes on reading. An orderly close waits for that: over TLS it is noticed even
+   * while nobody reads.
+   */
+  readonly isHolding?: boolean
+  /**
    * One of these, or the socket, threw: the sink destroys the transport. Without it the transport does so
    * itself.
    */
@@ -87,7 +92,7 @@ export class StreamTransport {
     if (this.#sink === null) return
     // An orderly end waits until the bytes before it have been delivered.
     if (this.#inlet?.hasBacklog && this.#error === null) this.#inlet.whenDrained(() => this.#endLate())
-    else this.#finish()
+    else if (this.#error !== null || this.#sink.isHolding !== true) this.#finish()
   }
 
   /** `onGone` is called with the sink's last call, or later. */
@@ -148,6 +153,7 @@ export class StreamTransport {
   }
 
   setReading(on: boolean): void {
+    if (on && this.#closed) runtimeSetImmediate(this.#onOver)
     try {
       ;(this.#inlet ?? this.socket)[on ? 'resume' : 'pause']()
     } catch (error) {

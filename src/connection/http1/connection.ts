@@ -386,6 +386,10 @@ export class Http1Connection
     this.#owner.onCapacity()
   }
 
+  get isHolding(): boolean {
+    return !this.isOver && this.#parser.status === 'paused'
+  }
+
   onEof(): void {
     if (this.isOver || this.#isUnasked()) return
     const parser = this.#parser
