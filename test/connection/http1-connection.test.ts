@@ -128,11 +128,10 @@ describe('Http1Connection', () => {
     connection.becomeIdle()
   })
 
-  test('a poll that began before a request came does not count for it', async () => {
+  test('a request in the turn in which it becomes idle waits for a poll that begins after that', async () => {
     const { connection } = start()
-    connection.becomeIdle()
-    // The poll that idling waits for is the next event.
     await turns(1)
+    connection.becomeIdle()
     assert.equal(connection.offer(queued()), false)
     await turns(1)
     assert.equal(connection.offer(queued()), false)

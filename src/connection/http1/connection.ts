@@ -247,6 +247,8 @@ export class Http1Connection
   onLimitsChanged(): void {}
 
   onIdle(): void {
+    // The response may have ended within this read: its time limit does, before another one begins.
+    this.#exchange.endRead()
     this.#transport.setReferenced(false)
     const { idleTime } = this.#exchange
     this.#deadline.arm(this.#sender.isClogged ? Math.min(idleTime, LONGEST_UNSENT) : idleTime)

@@ -22,8 +22,6 @@ export interface LoopWaiter {
 let waiters: LoopWaiter[] | null = null
 /** The turn whose end they wait for. */
 let next = 1
-/** The count of polls when the last turn ended that somebody waited for. */
-let polls = 0
 
 /**
  * The waiter is called when all events of the last poll have been handled. Returns the number of the turn. A
@@ -44,8 +42,6 @@ function endTurn(): void {
   const waiting = waiters!
   waiters = null
   const turn = next++
-  // Whoever asks before all were told is still in this turn. To read the count allocates an object.
-  polls = Number.POSITIVE_INFINITY
   let polling = 0
   for (const waiter of waiting) {
     try {
@@ -55,10 +51,7 @@ function endTurn(): void {
       waiter.onBroken(error as Error)
     }
   }
-  if (polling < waiting.length) {
-    waiting.length = polling
-    polls = pollCount()
-  }
+  waiting.length = polling
   if (polling > 0) runtimeSetImmediate(endPoll, waiting, turn)
 }
 
@@ -70,15 +63,6 @@ function endPoll(waiting: readonly LoopWaiter[], turn: number): void {
       waiter.onBroken(error as Error)
     }
   }
-}
-
-/**
- * Whether the loop has polled since the end of that turn. Events of the last poll may still wait to be
- * handled.
- */
-export function hasPolledSince(since: number): boolean {
-  // Between the ends of two turns the loop has polled.
-  return next > since + 1 || (next === since + 1 && pollCount() > polls)
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import type { Request } from '../../request/request.ts'
 import { ConnectionPart } from '../connection-part.ts'
-import { afterTurn, hasPolledSince, type LoopWaiter, pollCount } from './event-loop-poll.ts'
+import { afterTurn, type LoopWaiter, pollCount } from './event-loop-poll.ts'
 
 /**
  * Whether the connection was inspected since something last ran on it. Bytes or a FIN may wait in the kernel,
@@ -18,8 +18,8 @@ type Inspection = 'done' | 'due' | 'polling' | 'handling'
 
 /**
  * Whether the connection keeps the process alive and has no time limit (`no`), or the other way round
- * (`yes`). One that has nothing to do is idle at the end of the turn (`due`): under load a request comes
- * before that.
+ * (`yes`). The first that has nothing to do after a poll is idle at once. Others are at the end of the turn
+ * (`due`): responses that come together are those of a process under load, where a request comes before that.
  */
 type IdleState = 'no' | 'due' | 'yes'
 
@@ -43,11 +43,16 @@ export interface IdlenessHost {
   onBroken(error: Error): void
 }
 
+/** After this poll a connection became idle at once, and others that follow it wait for the end of the turn. */
+let idledAfter = -1
+
 export class Http1Idleness extends ConnectionPart<IdlenessHost> implements LoopWaiter {
   #inspection: Inspection = 'done'
   #idle: IdleState = 'no'
   /** The last turn whose end was waited for. */
   #turn = 0
+  /** The poll that brought the end of the last response. */
+  #endedAfter = 0
   /** The turn in which a request asked for a poll. */
   #askedIn = 0
   /**
@@ -67,14 +72,15 @@ export class Http1Idleness extends ConnectionPart<IdlenessHost> implements LoopW
   /** Whether a request may be written; if not, `onInspected` follows. */
   inspect(request: Request): boolean {
     if (this.#inspection !== 'due') return this.#inspection === 'done'
-    if (this.#idle !== 'yes' || !hasPolledSince(this.#turn) || this.host.idleFor > LONGEST_UNSEEN) {
+    const polls = pollCount()
+    if (this.#idle !== 'yes' || polls === this.#endedAfter || this.host.idleFor > LONGEST_UNSEEN) {
       this.#inspection = 'polling'
       this.#turn = this.#askedIn = afterTurn(this, this.#turn)
       return false
     }
     if (this.host.canRepeat(request)) {
       // Still due: this one alone need not wait.
-      this.#writtenAfter = pollCount()
+      this.#writtenAfter = polls
       return true
     }
     this.#inspection = 'handling'
@@ -105,8 +111,14 @@ export class Http1Idleness extends ConnectionPart<IdlenessHost> implements LoopW
   begin(): void {
     if (this.#inspection === 'done') this.#inspection = 'due'
     if (this.#idle !== 'no') return
-    this.#idle = 'due'
-    this.#turn = afterTurn(this, this.#turn)
+    this.#endedAfter = pollCount()
+    if (this.isInspecting || this.#endedAfter === idledAfter) {
+      this.#idle = 'due'
+      this.#turn = afterTurn(this, this.#turn)
+      return
+    }
+    idledAfter = this.#endedAfter
+    this.#becomeIdle()
   }
 
   /** The connection is gone. */
@@ -124,8 +136,13 @@ export class Http1Idleness extends ConnectionPart<IdlenessHost> implements LoopW
     if (this.#inspection === 'handling' && !this.host.isLost) this.#onInspected()
     if (this.#idle !== 'due') return
     // A request waits for the inspection. If it is gone by then, `begin` follows.
-    this.#idle = this.isInspecting ? 'no' : 'yes'
-    if (this.#idle === 'yes') this.host.onIdle()
+    if (this.isInspecting) this.#idle = 'no'
+    else this.#becomeIdle()
+  }
+
+  #becomeIdle(): void {
+    this.#idle = 'yes'
+    this.host.onIdle()
   }
 
   onPolled(turn: number): void {
