@@ -10,6 +10,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { runtimeSetImmediate } from '../base/loop/runtime-turns.ts'
 import type { SocketInfo } from '../errors.ts'
+import { reportLate } from './late-write-errors.ts'
 import type { SlabInlet } from './slab-inlet.ts'
 import { destroyWhenSent, whenClosed } from './socket-close.ts'
 import { WriteBatch } from './write-batch.ts'
@@ -53,6 +54,8 @@ export class StreamTransport {
   #sink: TransportSink | null = null
   /** The socket has emitted `close`. */
   #closed = false
+  /** Failed writes are reported when all has been read. */
+  #answerFirst = false
   #error: Error | null = null
   #referenced = true
   #typeOfService: number | null = null
@@ -150,6 +153,13 @@ export class StreamTransport {
   writeAllNow(pieces: readonly (string | Uint8Array)[]): void {
     for (const piece of pieces) this.#batch.put(piece)
     this.#batch.flush()
+  }
+
+  /** For a body: if the server answers before it has all of it, and closes, the answer is read. */
+  readAnswerFirst(): void {
+    if (this.#inlet === null || this.#answerFirst) return
+    this.#answerFirst = true
+    reportLate(this.socket, () => this.#sink !== null)
   }
 
   setReading(on: boolean): void {

@@ -43,6 +43,8 @@ export class MemoryTransport implements Transport {
     this.referenced = on
   }
 
+  readAnswerFirst(): void {}
+
   setTypeOfService(value: number): void {
     this.typesOfService.push(value)
   }

@@ -79,8 +79,10 @@ export class Http1Sender implements ExpectationHost {
       this.#host.onBodyBroken(request, lostMemory())
       return
     }
-    if (latin1 === null) transport[joins ? 'writeAll' : 'writeAllNow']([text, body!.bytes])
-    else if (joins) transport.writeAll([text + latin1])
+    if (latin1 === null) {
+      transport.readAnswerFirst()
+      transport[joins ? 'writeAll' : 'writeAllNow']([text, body!.bytes])
+    } else if (joins) transport.writeAll([text + latin1])
     else transport.writeNow(text + latin1)
     request.onWritten()
   }
@@ -88,6 +90,7 @@ export class Http1Sender implements ExpectationHost {
   /** Of a body that the server is asked about, only the head for now. */
   sendStreamed(request: Request, { text, body }: PreparedRequest, settings: ConnectionSettings): void {
     if (request.blocking || body.expects) this.#blocking = request
+    this.#transport.readAnswerFirst()
     this.#writer = new Http1BodyWriter(request, this, text, body, settings)
     if (body.expects) {
       this.#expectation = new Expectation(this, request, settings)
