@@ -161,6 +161,19 @@ describe('an upload that goes on after its response', () => {
     })
   }
 
+  test('goes on while the server takes of it what came after the response', async (t) => {
+    const clock = FakeClock.install(t)
+    const { client, body, peer, id } = await answeredEarly(t, { pingInterval: 0 })
+    body.push(Buffer.alloc(150_000))
+    await eventually(() => peer.pending(DATA, id).length >= 4)
+    for (let i = 0; i < 6; i++) {
+      await clock.advance(2500)
+      assert.deepEqual([client.stats.running, body.destroyed], [1, false])
+      peer.windowUpdate(id, 10_000).windowUpdate(0, 10_000)
+      await peer.settled()
+    }
+  })
+
   test('a large buffer goes on as well', async (t) => {
     const { server, client } = await startH2Pair(t)
     const handler = send(client, { method: 'POST', body: Buffer.alloc(100_000) })

@@ -91,7 +91,7 @@ export class Http2Exchange
   #expectation: Expectation | null = null
   #bodySender: Http2BodySender | null = null
   #life: Life = 'running'
-  /** What was left to send when the time limit of an upload began. */
+  /** What was left to send when the time limit of an upload began, and what its source has added since. */
   #unsent = 0
   /** Something came with the present read. */
   #isActive = false
@@ -174,7 +174,8 @@ export class Http2Exchange
 
   sendBody(bytes: Uint8Array, end: boolean): boolean {
     const room = this.#host.output.send(this.stream, bytes, end)
-    this.deadline.refresh()
+    if (this.#life === 'uploading') this.#onUploadAdded(bytes.length)
+    else this.deadline.refresh()
     return room
   }
 
@@ -349,6 +350,12 @@ export class Http2Exchange
     this.#unsent = this.stream.queue.bytes
     const timeout = this.bodyTimeout(this.request)
     this.deadline.arm(timeout === 0 ? UPLOAD_PATIENCE : Math.min(timeout, UPLOAD_PATIENCE))
+  }
+
+  /** A server that had all of it has its time from now on; what else is added must not look as if it took nothing. */
+  #onUploadAdded(length: number): void {
+    if (this.stream.queue.bytes <= length) this.#awaitUpload()
+    else this.#unsent += length
   }
 
   /** A server that neither takes the rest of an upload nor says so must not keep a stream for ever. */
