@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { Readable } from 'node:stream'
+import { Duplex, Readable } from 'node:stream'
 import { describe, test } from 'node:test'
 import { buildConnector, Client, errors } from '../../src/index.ts'
 import { eventually, turns } from '../support/fake-clock.ts'
@@ -289,4 +289,42 @@ test('after each loss the client has no request, timer or connection left over',
     events.filter((event) => event.startsWith('dis')),
     Array<string>(3).fill('disconnect: read ECONNRESET'),
   )
+})
+
+describe('a stream of a caller that is destroyed, and emits no close', () => {
+  for (const method of ['GET', 'POST'] as const) {
+    for (const when of ['in the turn of the last response', 'later'] as const) {
+      test(`${method} ${when}: goes to another connection`, async (t) => {
+        const sockets: Duplex[] = []
+        const client = new Client('http://localhost:1', {
+          connect: (_, callback) => {
+            const count = sockets.length
+            const socket = new Duplex({
+              emitClose: false,
+              read() {},
+              write(_chunk, _encoding, done) {
+                done()
+                setImmediate(() => socket.push(`HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n${count}`))
+              },
+            })
+            sockets.push(socket)
+            queueMicrotask(() => callback(null, socket))
+          },
+        })
+        t.after(() => client.destroy())
+        const first = send(client)
+        const next = new Promise<ReturnType<typeof send>>((resolve) => {
+          const lose = (): void => {
+            sockets[0]!.destroy()
+            resolve(send(client, { method }))
+          }
+          if (when === 'later') void first.settled.then(() => turns(5)).then(lose)
+          else void first.settled.then(lose)
+        })
+        const handler = await next
+        await turns(20)
+        assert.deepEqual([first.body, handler.body, handler.errors], ['0', '1', []])
+      })
+    }
+  }
 })

@@ -169,6 +169,10 @@ export class Http1Connection
     return this.#transport.socket.destroyed
   }
 
+  onLost(): void {
+    this.destroy(ends.transportClosed(null, this.socketInfo()))
+  }
+
   onInspected(): void {
     this.#owner.onCapacity()
   }

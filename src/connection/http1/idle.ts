@@ -36,6 +36,8 @@ export interface IdlenessHost {
   canRepeat(request: Request): boolean
   /** The socket was reset, which its `close` event tells after the end of the turn. */
   readonly isLost: boolean
+  /** Its `close` event does not come: there are streams of callers that emit none. */
+  onLost(): void
   /** A request that had to wait for the inspection need not wait any more. */
   onInspected(): void
   onIdle(): void
@@ -55,6 +57,8 @@ export class Http1Idleness extends ConnectionPart<IdlenessHost> implements LoopW
   #endedAfter = 0
   /** The turn in which a request asked for a poll. */
   #askedIn = 0
+  /** The inspection has found the socket lost, and waits for a second poll. */
+  #foundLost = false
   /**
    * The poll after which a request was written without waiting; 0 if it waited, or something has arrived
    * since.
@@ -133,7 +137,10 @@ export class Http1Idleness extends ConnectionPart<IdlenessHost> implements LoopW
   }
 
   #endTurn(): void {
-    if (this.#inspection === 'handling' && !this.host.isLost) this.#onInspected()
+    if (this.#inspection === 'handling') {
+      if (this.host.isLost) this.#inspection = 'polling'
+      else this.#onInspected()
+    }
     if (this.#idle !== 'due') return
     // A request waits for the inspection. If it is gone by then, `begin` follows.
     if (this.isInspecting) this.#idle = 'no'
@@ -147,7 +154,16 @@ export class Http1Idleness extends ConnectionPart<IdlenessHost> implements LoopW
 
   onPolled(turn: number): void {
     // One that came before the request did has looked too early.
-    if (turn >= this.#askedIn && this.#inspection === 'polling' && !this.host.isLost) this.#onInspected()
+    if (turn < this.#askedIn || this.#inspection !== 'polling') return
+    if (!this.host.isLost) {
+      this.#onInspected()
+    } else if (this.#foundLost) {
+      this.host.onLost()
+    } else {
+      // That event says why, and sockets of the runtime emit it by then.
+      this.#foundLost = true
+      this.#turn = this.#askedIn = afterTurn(this, this.#turn)
+    }
   }
 
   #onInspected(): void {
