@@ -3,20 +3,17 @@
  * that growth may cost in total. A window is doubled when one round trip's arrivals fill half of it and the
  * consumer keeps up, so it settles at two to four times the product; a consumer that stops reading keeps
  * what its stream has, and nothing of the connection's. That of the connection grows with the number of its
- * streams, too: it bounds no memory, because it is given back as bytes arrive.
+ * streams, too.
  */
 
-import { MAX_WINDOW } from './constants.ts'
 import type { ReceiveWindow } from './flow-window.ts'
 import { MAX_CONNECTION_WINDOW, MAX_STREAM_WINDOW, MAX_TOTAL_GROWTH } from './limits.ts'
 
 export interface GrowthOptions {
   /** Greatest window of one stream (default 16 MiB). */
   readonly maxStreamWindow?: number
-  /** Greatest window of the connection for the sake of the bandwidth-delay product (default 32 MiB). */
+  /** Greatest window of the connection (default 32 MiB). */
   readonly maxConnectionWindow?: number
-  /** Greatest window of the connection for the sake of its streams (default 2^31-1). */
-  readonly maxCoveringWindow?: number
   /** Growth of all streams of a connection together (default 64 MiB). */
   readonly maxTotalGrowth?: number
 }
@@ -24,7 +21,6 @@ export interface GrowthOptions {
 const LIMITS: Required<GrowthOptions> = {
   maxStreamWindow: MAX_STREAM_WINDOW,
   maxConnectionWindow: MAX_CONNECTION_WINDOW,
-  maxCoveringWindow: MAX_WINDOW,
   maxTotalGrowth: MAX_TOTAL_GROWTH,
 }
 
@@ -65,15 +61,15 @@ export class WindowGrowth {
   }
 
   /**
-   * The same for a connection with this many streams, which together never use it up. A server of node:http2
-   * resets responses whose END_STREAM has to wait for this window, with NO_ERROR. A window that is smaller than
-   * that of one stream is meant to hold them back.
+   * The same for a connection with this many streams: it lets all of them begin at once. A server of
+   * node:http2 resets responses whose END_STREAM has to wait for this window, with NO_ERROR. A window that is
+   * smaller than that of one stream is meant to hold them back.
    */
   onStreams(window: ReceiveWindow, count: number): number {
     const { size } = window
-    const wanted = count * this.#initialStreamWindow + this.#grown
+    const wanted = count * this.#initialStreamWindow
     if (wanted <= size || size < this.#initialStreamWindow) return 0
-    const grown = Math.min(Math.max(wanted, size * 2), this.#limits.maxCoveringWindow)
+    const grown = Math.min(Math.max(wanted, size * 2), this.#limits.maxConnectionWindow)
     return grown <= size ? 0 : window.grow(grown)
   }
 

@@ -60,7 +60,7 @@ describe('WindowGrowth', () => {
   })
 
   test('the window of the connection is what its streams have together, up to its cap', () => {
-    const growth = new WindowGrowth(100, { maxCoveringWindow: 1000 })
+    const growth = new WindowGrowth(100, { maxConnectionWindow: 1000 })
     const window = new ReceiveWindow(250, 250)
     const increments = [1, 2, 3, 4, 5, 6, 10, 11].map((streams) => growth.onStreams(window, streams))
     // At least doubled, so that few frames are sent.
