@@ -2,8 +2,7 @@
  * How receive windows grow with the bandwidth-delay product. Owns the round-trip estimate and the memory
  * that growth may cost in total. A window is doubled when one round trip's arrivals fill half of it and the
  * consumer keeps up, so it settles at two to four times the product; a consumer that stops reading keeps
- * what its stream has, and nothing of the connection's. That of the connection grows with the number of its
- * streams, too.
+ * what its stream has, and nothing of the connection's.
  */
 
 import type { ReceiveWindow } from './flow-window.ts'
@@ -58,19 +57,6 @@ export class WindowGrowth {
     if (this.#roundTrip === 0 || !window.limitsPeer(now, bytes, this.#roundTrip)) return 0
     const growth = Math.min(window.size, this.#limits.maxConnectionWindow - window.size)
     return growth <= 0 ? 0 : window.grow(window.size + growth)
-  }
-
-  /**
-   * The same for a connection with this many streams: it lets all of them begin at once. A server of
-   * node:http2 resets responses whose END_STREAM has to wait for this window, with NO_ERROR. A window that is
-   * smaller than that of one stream is meant to hold them back.
-   */
-  onStreams(window: ReceiveWindow, count: number): number {
-    const { size } = window
-    const wanted = count * this.#initialStreamWindow
-    if (wanted <= size || size < this.#initialStreamWindow) return 0
-    const grown = Math.min(Math.max(wanted, size * 2), this.#limits.maxConnectionWindow)
-    return grown <= size ? 0 : window.grow(grown)
   }
 
   /** The stream is gone; its growth is free for others. */

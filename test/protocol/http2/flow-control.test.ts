@@ -6,7 +6,6 @@ import {
   SETTINGS_INITIAL_WINDOW_SIZE,
   WINDOW_UPDATE,
 } from '../../../src/protocol/http2/constants.ts'
-import { MAX_CONNECTION_WINDOW } from '../../../src/protocol/http2/limits.ts'
 import { FramePeer, POST } from '../../support/frame-peer.ts'
 
 describe('sending', () => {
@@ -358,18 +357,6 @@ describe('window growth', () => {
     const { stream, connection } = download(peer, 30, true)
     assert.ok(stream > 375_000 && stream <= 500_000, `stream window of ${stream}`)
     assert.ok(connection > 525_000 && connection <= 700_000, `connection window of ${connection}`)
-  })
-
-  test('with its streams, that of a connection lets all of them begin at once', () => {
-    const peer = FramePeer.ready({ growth: {} })
-    let window = 524_288
-    for (let streams = 1; streams <= 100; streams++) {
-      peer.request()
-      for (const { type, streamId, payload } of peer.frames())
-        if (type === WINDOW_UPDATE && streamId === 0) window += payload.readUInt32BE(0)
-      assert.ok(window >= streams * 262_144, `${window} bytes with ${streams} streams`)
-    }
-    assert.ok(window <= MAX_CONNECTION_WINDOW)
   })
 
   test('not when the consumer does not keep up', () => {
