@@ -14,7 +14,6 @@ import type { ProtocolFailure } from '../../protocol/failure.ts'
 import { ClientEngine } from '../../protocol/http2/client-engine.ts'
 import type { ConnectionSink } from '../../protocol/http2/connection-sink.ts'
 import { NO_ERROR } from '../../protocol/http2/constants.ts'
-import { isReplayable } from '../../request/body-source.ts'
 import type { ConnectTimes, HttpVersion } from '../../request/connection-facts.ts'
 import { END_RULES, type EndReason, endReason } from '../../request/end-reason.ts'
 import type { Request } from '../../request/request.ts'
@@ -148,8 +147,8 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
   #canTake(request: Request): boolean {
     const engine = this.#engine
     if (!this.#unexplained.isEmpty) return false
-    if (!this.#isTooEarly(request) && engine.freeStreams > 0 && !this.refusals.isFull(this.exchanges.running))
-      return true
+    const early = request.takesOver && !engine.remoteSettings.isReceived
+    if (!early && engine.freeStreams > 0 && !this.refusals.isFull(this.exchanges.running)) return true
     if (engine.awaitsProof) {
       this.#idle.end()
       this.#transport.setReferenced(true)
@@ -158,16 +157,6 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
       this.#idle.awaitStream(request.headersTimeout ?? this.settings.headersTimeout)
     }
     return false
-  }
-
-  /**
-   * Without the SETTINGS of the server it is unknown whether it takes tunnels, and how many streams. One that is
-   * refused beyond that limit is opened again, unless its body was read by then. Every server takes one.
-   */
-  #isTooEarly(request: Request): boolean {
-    const engine = this.#engine
-    if (engine.remoteSettings.isReceived) return false
-    return request.takesOver || (engine.streams.size > 0 && !isReplayable(request.source))
   }
 
   #take(request: Request): void {
