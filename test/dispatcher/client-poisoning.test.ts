@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { Worker } from 'node:worker_threads'
 import { Client } from '../../src/index.ts'
+import { startServerThread } from '../support/server-thread.ts'
 
 /**
  * Answers the first request of each connection and, on demand, sends a second response right after it. The server has
@@ -32,11 +32,7 @@ server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port
 `
 
 test('a response that waits in the kernel when the connection becomes idle answers nobody', async (t) => {
-  const shared = new SharedArrayBuffer(8)
-  const flags = new Int32Array(shared)
-  const worker = new Worker(SERVER, { eval: true, workerData: shared })
-  t.after(() => worker.terminate())
-  const [port] = (await once(worker, 'message')) as [number]
+  const { flags, said: port } = await startServerThread<number>(t, SERVER)
   const client = new Client(`http://127.0.0.1:${port}`)
   t.after(() => client.destroy())
   const bodies: string[] = []

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { describe, test } from 'node:test'
 import { setImmediate as immediate } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
 import { Client } from '../../src/index.ts'
+import { startServerThread } from '../support/server-thread.ts'
 
 /**
  * Reads nothing: on demand it writes what it is told, and closes. Has a separate thread, so that both have happened before the
@@ -31,11 +30,7 @@ describe('a server that answers an upload early, and closes', () => {
     ['nothing', '', null],
   ] as const) {
     test(`${what} came before a write failed: that is read`, async (t) => {
-      const shared = new SharedArrayBuffer(4)
-      const flags = new Int32Array(shared)
-      const worker = new Worker(SERVER, { eval: true, workerData: shared })
-      t.after(() => worker.terminate())
-      const [port] = (await once(worker, 'message')) as [number]
+      const { worker, flags, said: port } = await startServerThread<number>(t, SERVER)
       const client = new Client(`http://127.0.0.1:${port}`)
       t.after(() => client.destroy())
       async function* upload(): AsyncGenerator<Buffer> {

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import { setImmediate as immediate, setTimeout as timer } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
 import { Client } from '../../src/index.ts'
+import { startServerThread } from '../support/server-thread.ts'
 
 /**
  * Has a separate thread, so it writes while the client's is blocked. Its second port takes connections that it calls: on
@@ -40,11 +40,8 @@ server.listen(0, '127.0.0.1', () => caller.listen(0, '127.0.0.1', () =>
 
 /** A client with an idle connection, and a function that lets its thread poll two events at once. */
 async function start(t: TestContext) {
-  const shared = new SharedArrayBuffer(4)
-  const flags = new Int32Array(shared)
-  const worker = new Worker(SERVER, { eval: true, workerData: shared })
-  t.after(() => worker.terminate())
-  const [[port, callerPort]] = (await once(worker, 'message')) as [[number, number]]
+  const { worker, flags, said } = await startServerThread<[number, number]>(t, SERVER)
+  const [port, callerPort] = said
   const call = connect(callerPort, '127.0.0.1')
   t.after(() => call.destroy())
   await once(call, 'connect')

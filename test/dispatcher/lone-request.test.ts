@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { createHook } from 'node:async_hooks'
 import { once } from 'node:events'
 import { describe, type TestContext, test } from 'node:test'
-import { Worker } from 'node:worker_threads'
 import { Client } from '../../src/index.ts'
+import { startServerThread } from '../support/server-thread.ts'
 
 /** Has a thread of its own, so that its turns are not counted. It answers messages, too. */
 const SERVER = `
@@ -15,9 +15,7 @@ parentPort.on('message', (message) => parentPort.postMessage(message))
 `
 
 async function listen(t: TestContext) {
-  const worker = new Worker(SERVER, { eval: true })
-  t.after(() => worker.terminate())
-  const [port] = (await once(worker, 'message')) as [number]
+  const { worker, said: port } = await startServerThread<number>(t, SERVER)
   /** The loop has polled twice. */
   const rest = async (): Promise<void> => {
     for (const message of [1, 2]) {
