@@ -13,8 +13,9 @@ import { afterTurn, type LoopWaiter, pollCount } from './event-loop-poll.ts'
  * Once the loop has polled, only events of that very poll may still be to come: a request that must not be
  * sent twice waits until they were handled (`handling`). That poll may be long ago if the process was busy
  * since; servers close connections that were idle for a while, so after a while every request waits for a poll.
+ * A socket that a poll has found lost gets a second one for its `close` event (`lost`).
  */
-type Inspection = 'done' | 'due' | 'polling' | 'handling'
+type Inspection = 'done' | 'due' | 'polling' | 'handling' | 'lost'
 
 /**
  * Whether the connection keeps the process alive and has no time limit (`no`), or the other way round
@@ -57,8 +58,6 @@ export class Http1Idleness extends ConnectionPart<IdlenessHost> implements LoopW
   #endedAfter = 0
   /** The turn in which a request asked for a poll. */
   #askedIn = 0
-  /** The inspection has found the socket lost, and waits for a second poll. */
-  #foundLost = false
   /**
    * The poll after which a request was written without waiting; 0 if it waited, or something has arrived
    * since.
@@ -66,7 +65,7 @@ export class Http1Idleness extends ConnectionPart<IdlenessHost> implements LoopW
   #writtenAfter = 0
 
   get isInspecting(): boolean {
-    return this.#inspection === 'polling' || this.#inspection === 'handling'
+    return this.#inspection !== 'done' && this.#inspection !== 'due'
   }
 
   get isIdle(): boolean {
@@ -133,7 +132,7 @@ export class Http1Idleness extends ConnectionPart<IdlenessHost> implements LoopW
 
   onTurnEnd(turn: number): boolean {
     if (turn === this.#turn) this.#endTurn()
-    return this.#inspection === 'polling'
+    return this.#inspection === 'polling' || this.#inspection === 'lost'
   }
 
   #endTurn(): void {
@@ -154,16 +153,19 @@ export class Http1Idleness extends ConnectionPart<IdlenessHost> implements LoopW
 
   onPolled(turn: number): void {
     // One that came before the request did has looked too early.
-    if (turn < this.#askedIn || this.#inspection !== 'polling') return
-    if (!this.host.isLost) {
-      this.#onInspected()
-    } else if (this.#foundLost) {
+    if (turn < this.#askedIn) return
+    if (this.#inspection === 'lost') {
       this.host.onLost()
-    } else {
-      // That event says why, and sockets of the runtime emit it by then.
-      this.#foundLost = true
-      this.#turn = this.#askedIn = afterTurn(this, this.#turn)
+    } else if (this.#inspection === 'polling') {
+      if (this.host.isLost) this.#awaitClose()
+      else this.#onInspected()
     }
+  }
+
+  /** It says why the socket is lost, and sockets of the runtime emit it before the next poll has ended. */
+  #awaitClose(): void {
+    this.#inspection = 'lost'
+    this.#turn = this.#askedIn = afterTurn(this, this.#turn)
   }
 
   #onInspected(): void {
