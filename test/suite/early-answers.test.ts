@@ -1,6 +1,8 @@
 /** Servers that answer before they have the whole request: over HTTP/2 the upload goes on until its end. */
 import assert from 'node:assert/strict'
+import { channel } from 'node:diagnostics_channel'
 import { getEventListeners, once } from 'node:events'
+import { constants, type Http2ServerRequest } from 'node:http2'
 import { PassThrough, Readable } from 'node:stream'
 import { test } from 'node:test'
 import { type Dispatcher, fetch } from '../../src/index.ts'
@@ -127,6 +129,31 @@ overEachWay(
         assert.equal(getEventListeners(signal, 'abort').length, 0)
       })
     }
+
+    test('fetch(): whoever cancels the answer ends the upload, and it does not look whole', async (t) => {
+      const code = deferred<number>()
+      const origin = await startOrigin(t, way, (request, response) => {
+        const { stream } = request as unknown as Http2ServerRequest
+        request.once('data', () => response.end('thanks'))
+        stream.on('close', () => code.resolve(stream.rstCode!))
+      })
+      const complete = deferred<unknown>()
+      const completed = channel('undici:request:trailers')
+      completed.subscribe(complete.resolve)
+      t.after(() => completed.unsubscribe(complete.resolve))
+      const dispatcher = origin.dispatcher()
+      const stopped = deferred()
+      const body = new ReadableStream({
+        start: (controller) => controller.enqueue(PIECE),
+        cancel: stopped.resolve,
+      })
+      const response = await fetch(origin.url, { method: 'POST', body, duplex: 'half', dispatcher })
+      await complete.promise
+      await response.body!.cancel()
+      await stopped.promise
+      assert.equal(await code.promise, constants.NGHTTP2_CANCEL)
+      await dispatcher.close()
+    })
   },
   { h1: HTTP1, 'h1+tls': HTTP1 },
 )

@@ -11,6 +11,7 @@ import type {
   UnderlyingSource,
 } from 'node:stream/web'
 import { isUint8Array } from 'node:util/types'
+import { orAbortError } from '../../base/abort/abort-error.ts'
 import { asBuffer } from '../../base/bytes/source-bytes.ts'
 import { ignoreError } from '../../base/error/ignore-error.ts'
 import { loadWebStreams } from '../../base/node/lazy-modules.ts'
@@ -85,7 +86,7 @@ export function proxyOf<T>(
 /** The chunks of a caller's stream, read one by one as they are sent. */
 export class StreamChunks implements AsyncIterableIterator<Uint8Array | string> {
   readonly #reader: ReadableStreamDefaultReader<unknown>
-  #reason: unknown
+  #cancelled: { readonly reason: unknown } | null = null
 
   constructor(stream: ReadableStream) {
     this.#reader = stream.getReader()
@@ -93,12 +94,14 @@ export class StreamChunks implements AsyncIterableIterator<Uint8Array | string> 
 
   /** Cancels the rest of the stream with this reason. */
   cancel(reason: unknown): void {
-    this.#reason = reason
+    this.#cancelled = { reason }
     this.#reader.cancel(reason).catch(ignoreError)
   }
 
   async next(): Promise<IteratorResult<Uint8Array | string>> {
     const { done, value } = await this.#reader.read()
+    // To a reader, a stream that is cancelled has ended. A server would take what it has for the whole body.
+    if (this.#cancelled !== null) throw orAbortError(this.#cancelled.reason)
     if (done) return { done: true, value: undefined }
     if (toBytes(value) === null) {
       const error = new TypeError('Received non-Uint8Array chunk')
@@ -110,7 +113,7 @@ export class StreamChunks implements AsyncIterableIterator<Uint8Array | string> 
 
   /** The sender has stopped reading. Also called after the end. */
   async return(): Promise<IteratorResult<Uint8Array | string>> {
-    this.#reader.cancel(this.#reason).catch(ignoreError)
+    this.#reader.cancel(this.#cancelled?.reason).catch(ignoreError)
     return { done: true, value: undefined }
   }
 
