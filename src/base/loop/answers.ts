@@ -39,6 +39,11 @@ export function answerCaller(answer: Answer): void {
   else if (ready.push(answer) === 1) runtimeSetImmediate(deliverAll)
 }
 
+/** Callers get their responses at the end of this turn. */
+export function areAnswersDue(): boolean {
+  return ready.length > 0
+}
+
 /**
  * For what callers may add to: runs the function when the callers have gone on that get their responses at
  * the end of this turn. False, and the function is not run, if there are none.

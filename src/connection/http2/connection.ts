@@ -5,6 +5,7 @@
  * Long because it is the sink of its transport and its engine and the host of its parts, each of which calls
  * back in a line or two.
  */
+import { areAnswersDue } from '../../base/loop/answers.ts'
 import { now } from '../../base/loop/clock.ts'
 import { channels } from '../../diagnostics.ts'
 import type { SocketInfo } from '../../errors.ts'
@@ -289,8 +290,8 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
       return
     }
     this.#unexplained.endRead(this.#liveness)
-    // Callers get their responses at the end of this turn: what they send then leaves in it, too.
-    if (this.#roomMade || this.#engine.wantsOutput || this.#engine.wantsPing) this.output.schedule()
+    // Callers who get their responses at the end of this turn: what they send then leaves in it, too.
+    if (areAnswersDue() || this.#engine.wantsOutput || this.#engine.wantsPing) this.output.schedule()
     this.onFlushed()
   }
 
