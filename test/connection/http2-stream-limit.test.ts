@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
 import { SETTINGS_MAX_CONCURRENT_STREAMS } from '../../src/protocol/http2/constants.ts'
 import { eventually, FakeClock, turns } from '../support/fake-clock.ts'
 import { startH2Pair } from '../support/h2-server.ts'
 import { disconnected, send } from '../support/scripted-client.ts'
+
+async function* once(text: string): AsyncGenerator<string> {
+  yield text
+}
 
 type Failed = Error & { code: string; retrySafety: string; phase: string }
 
@@ -148,6 +153,47 @@ describe('how many streams run at a time', () => {
     const { socket } = await tunnel
     socket.destroy()
     await before.settled
+  })
+
+  test('bodies that can be read only once wait for SETTINGS, all but one', async (t) => {
+    const { server, client } = await startH2Pair(t, {}, { settings: null })
+    const handlers = Array.from({ length: 5 }, (_, i) =>
+      send(client, { method: 'POST', body: i % 2 === 0 ? Readable.from(['body']) : once('body') }),
+    )
+    const peer = await server.accept()
+    await peer.take(1)
+    await eventually(() => client.stats.pending === 4)
+    assert.equal(client.stats.running, 1)
+    peer.settings(limit(2))
+    await peer.take(1)
+    await peer.settled()
+    assert.deepEqual([client.stats.running, client.stats.pending], [2, 3])
+    for (let answered = 0; answered < 5; answered++) {
+      while (peer.requests.length <= answered) await peer.request()
+      const { id } = peer.requests[answered]!
+      assert.equal((await peer.body(id)).toString(), 'body')
+      peer.respond(id)
+    }
+    await Promise.all(handlers.map((handler) => handler.settled))
+    assert.ok(handlers.every(({ body }) => body === 'ok'))
+    assert.equal(server.count, 1)
+  })
+
+  test('they wait for a second, no longer, and those that can be sent again do not wait', async (t) => {
+    const clock = FakeClock.install(t)
+    const { server, client } = await startH2Pair(t, {}, { settings: null })
+    send(client, { method: 'POST', body: 'text' })
+    send(client, { method: 'POST', body: Buffer.from('bytes') })
+    send(client, { method: 'POST', body: once('once') })
+    const peer = await server.accept()
+    await peer.take(2)
+    await clock.advance(999)
+    assert.deepEqual([client.stats.running, client.stats.pending], [2, 1])
+    await clock.advance(1)
+    const { id } = await peer.request()
+    assert.equal((await peer.body(id)).toString(), 'once')
+    send(client, { method: 'POST', body: once('later') })
+    await peer.take(1)
   })
 })
 

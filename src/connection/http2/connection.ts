@@ -21,6 +21,7 @@ import type { Connection, ConnectionLoad, ConnectionOwner, Http2Settings } from 
 import { advance, type ConnectionState, endOf, OPEN } from '../connection-state.ts'
 import * as ends from '../ends.ts'
 import { http2ConnectionError, http2StreamError } from '../failure-to-error.ts'
+import { Http2EarlyBodies } from './early-bodies.ts'
 import { type ExchangeHost, Http2Exchange, type ResetVerdict } from './exchange.ts'
 import { Http2Exchanges } from './exchanges.ts'
 import { prepareHttp2Request, printFields } from './head.ts'
@@ -54,6 +55,7 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
   readonly output: Http2Output
   readonly #idle = new Http2Idle(this)
   readonly refusals: Http2Refusals
+  readonly #earlyBodies = new Http2EarlyBodies(this)
   readonly #unexplained = new UnexplainedResets(this)
   /** Room may have been made for a request that waits. */
   #roomMade = false
@@ -148,6 +150,7 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
     const engine = this.#engine
     if (!this.#unexplained.isEmpty) return false
     const early = request.takesOver && !engine.remoteSettings.isReceived
+    if (this.#earlyBodies.holds(request, engine.streams.size)) return false
     if (!early && engine.freeStreams > 0 && !this.refusals.isFull(this.exchanges.running)) return true
     if (engine.awaitsProof) {
       this.#idle.end()
@@ -354,6 +357,7 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
 
   onSettings(): void {
     const { remoteSettings, streams } = this.#engine
+    this.#earlyBodies.stop()
     this.refusals.onSettings(remoteSettings.maxConcurrentStreams, streams.size, streams.nextId)
     this.#roomMade = true
   }
@@ -437,6 +441,7 @@ export class Http2Connection implements Connection, TransportSink, ConnectionSin
     this.#enter({ at: 'closing', reason, wasIdle: this.exchanges.running === 0 })
     this.#liveness.stop()
     this.refusals.stop()
+    this.#earlyBodies.stop()
     this.#idle.stop()
     this.exchanges.stop()
     this.#engine.terminate(TERMINATED)
