@@ -91,7 +91,7 @@ export interface ClientOptions {
   maxConcurrentStreams?: number | null | undefined
   /** HTTP/2 receive window of a stream in bytes. Default: 262144. */
   initialWindowSize?: number | null | undefined
-  /** HTTP/2 receive window of a connection in bytes. Default: 524288. */
+  /** HTTP/2 receive window of a connection in bytes. Default: 524288, or `initialWindowSize` if that is greater. */
   connectionWindowSize?: number | null | undefined
   /** Milliseconds between HTTP/2 PING frames; 0 for none. Default: 60 000. */
   pingInterval?: number | null | undefined

@@ -18,7 +18,7 @@ export interface Http2Options {
   useH2c?: boolean | null | undefined
   /** Streams in flight until the server says how many it takes. Default: 100. */
   maxConcurrentStreams?: number | null | undefined
-  /** Receive window of a connection in bytes. Default: 524288. */
+  /** Receive window of a connection in bytes. Default: 524288, or `initialWindowSize` if that is greater. */
   connectionWindowSize?: number | null | undefined
   /** Milliseconds between PING frames; 0 for none. Default: 60 000. */
   pingInterval?: number | null | undefined
@@ -64,11 +64,18 @@ const GROUPED: OptionTable<{ readonly [N in keyof Http2Choices]: Http2Choices[N]
 }
 
 /** Without HTTP/2 none of them is read. */
-export function readHttp2Options(own: { readonly h2Options?: unknown }, isAllowed: boolean): Http2Choices {
+export function readHttp2Options(
+  own: { readonly h2Options?: unknown; readonly connectionWindowSize?: unknown },
+  isAllowed: boolean,
+): Http2Choices {
   if (!isAllowed) return readOptions(FLAT, null)
   const group = ownOptions(Object(own.h2Options) as Http2Options)
   const { initialWindowSize } = ownOptions(Object(group.settings) as Http2SettingsOptions)
   const grouped = readOptions(GROUPED, { ...group, initialWindowSize })
   const given = Object.entries(grouped).filter(([, value]) => value !== null)
-  return readOptions(FLAT, { ...own, ...Object.fromEntries(given) })
+  const choices = readOptions(FLAT, { ...own, ...Object.fromEntries(given) })
+  if ((grouped.connectionWindowSize ?? own.connectionWindowSize ?? null) !== null) return choices
+  // Only a caller who names it means to hold streams back: see `WindowGrowth`.
+  const connectionWindowSize = Math.max(choices.connectionWindowSize, choices.initialWindowSize)
+  return { ...choices, connectionWindowSize }
 }

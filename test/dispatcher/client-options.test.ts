@@ -216,6 +216,10 @@ describe('options of a client', () => {
     for (const nothing of [null, undefined, 1, 'x', true, []]) {
       assert.deepEqual(pick({ ...flat, h2Options: nothing as never }), [0, 1, 2, 3, 4])
     }
+    // A window of the connection that nobody has named holds no stream back.
+    assert.deepEqual(pick({ initialWindowSize: 1e6 }).slice(2, 4), [1e6, 1e6])
+    assert.deepEqual(pick({ initialWindowSize: 6 }).slice(2, 4), [6, 524_288])
+    assert.deepEqual(pick({ initialWindowSize: 1e6, connectionWindowSize: 7 }).slice(2, 4), [1e6, 7])
     // Unused options are not validated, as in undici.
     make({ maxConcurrentStreams: 0, h2Options: { maxConcurrentStreams: 1 } })
   })

@@ -81,7 +81,8 @@ const redirecting: Listener = (request, response) => {
 /** Ends the connection. */
 function lose(request: http.IncomingMessage): void {
   const { session } = (request as unknown as { stream?: { session?: { destroy(): void } } }).stream ?? {}
-  if (session) session.destroy()
+  // Node.js 20 may crash if a session ends while it hands out a stream.
+  if (session) setImmediate(() => session.destroy())
   else request.socket.destroy()
 }
 

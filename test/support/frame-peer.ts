@@ -84,6 +84,8 @@ const TYPE_NAMES = [
 export const DEFAULTS: EngineOptions = {
   initialWindowSize: 262_144,
   connectionWindowSize: 524_288,
+  // Its window does not grow with its streams, which few tests are about.
+  growth: { maxConnectionWindow: 524_288, maxCoveringWindow: 524_288 },
   maxConcurrentStreams: 100,
   maxHeaderSize: 16_384,
 }

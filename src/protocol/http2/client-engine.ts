@@ -77,6 +77,8 @@ export class ClientEngine extends EngineState {
     stream.advance(SEND_HEADERS)
     if (endStream) stream.advance(SEND_END)
     this.streams.add(stream)
+    const increment = this.growth.onStreams(this.receiveWindow, this.streams.size)
+    if (increment > 0) this.writer.windowUpdate(0, increment)
     return stream
   }
 

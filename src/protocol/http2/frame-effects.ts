@@ -66,7 +66,9 @@ export class FrameEffects implements FrameHandler, SettingsEffects {
     }
     if (!this.#responses.admitContent(stream, dataLength)) return
     this.#dataStream = stream
-    this.#announce(stream.id, state.growth.onStreamData(window, state.now, length))
+    const increment = state.growth.onStreamData(window, state.now, length)
+    this.#announce(stream.id, increment)
+    if (increment > 0) this.#announce(0, state.growth.onStreams(state.receiveWindow, state.streams.size))
     // The consumer never sees padding, so it is released here.
     if (length > dataLength) this.#announce(stream.id, window.release(length - dataLength))
   }

@@ -359,6 +359,29 @@ describe('window growth', () => {
     assert.ok(connection > 525_000 && connection <= 700_000, `connection window of ${connection}`)
   })
 
+  test('with its streams, that of a connection lets all of them begin at once', () => {
+    const peer = FramePeer.ready({ growth: {}, maxConcurrentStreams: 1000 })
+    let window = 524_288
+    for (let streams = 1; streams <= 1000; streams++) {
+      peer.request()
+      for (const { type, streamId, payload } of peer.frames())
+        if (type === WINDOW_UPDATE && streamId === 0) window += payload.readUInt32BE(0)
+      assert.ok(window >= streams * 262_144, `${window} bytes with ${streams} streams`)
+    }
+    assert.ok(window <= 2 * 1000 * 262_144, `${window} bytes`)
+  })
+
+  test('that of a connection grows with those of its streams', () => {
+    const growth = { maxStreamWindow: 500_000, maxConnectionWindow: 65_535 }
+    const peer = FramePeer.ready({ ...small, growth })
+    peer.engine.growth.addRoundTrip(100)
+    const { stream, connection } = download(peer, 30, true)
+    assert.ok(
+      stream > 375_000 && connection >= stream,
+      `${stream} bytes, and ${connection} of the connection`,
+    )
+  })
+
   test('not when the consumer does not keep up', () => {
     const peer = FramePeer.ready(small)
     peer.engine.growth.addRoundTrip(100)

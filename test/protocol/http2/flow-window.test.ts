@@ -59,6 +59,16 @@ describe('WindowGrowth', () => {
     assert.equal(arrive(1000), 0, 'a pause says nothing about the path')
   })
 
+  test('the window of the connection is what its streams have together, up to its cap', () => {
+    const growth = new WindowGrowth(100, { maxCoveringWindow: 1000 })
+    const window = new ReceiveWindow(250, 250)
+    const increments = [1, 2, 3, 4, 5, 6, 10, 11].map((streams) => growth.onStreams(window, streams))
+    // At least doubled, so that few frames are sent.
+    assert.deepEqual(increments, [0, 0, 250, 0, 0, 500, 0, 0])
+    assert.equal(growth.onStreams(new ReceiveWindow(2000, 2000), 50), 0, 'one beyond the cap')
+    assert.equal(growth.onStreams(new ReceiveWindow(99, 99), 50), 0, 'one smaller than that of a stream')
+  })
+
   test('a window at its cap stays', () => {
     const growth = new WindowGrowth(100, { maxStreamWindow: 100, maxConnectionWindow: 100 })
     growth.addRoundTrip(1)
