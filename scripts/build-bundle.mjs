@@ -34,6 +34,7 @@ const SETTINGS = {
   logLevel: 'warning',
   outdir: 'dist',
   write: false,
+  minifySyntax: true,
 }
 
 /** Identifiers stay as they are: the `name` of a function is one of them, and stack traces show it. */
@@ -290,11 +291,16 @@ async function bundle(options) {
   for (const { path, text } of outputFiles) {
     const file = relative(root, path).replaceAll('\\', '/')
     const isModule = options.format === 'esm'
-    const code = await minified(text, { isModule, forBundlers: file.startsWith('dist/esm/') })
+    const code = await minified(text, { isModule, reader: readerOf(file) })
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, code)
     console.log(`${file}: ${(code.length / 1024).toFixed(0)} KB`)
   }
+}
+
+function readerOf(file) {
+  if (file.startsWith('dist/cli/')) return 'command'
+  return file.startsWith('dist/esm/') ? 'bundlers' : 'node'
 }
 
 /** Imports that match `filter` are not bundled but imported from another file of the package. */

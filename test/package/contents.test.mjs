@@ -7,7 +7,7 @@ import { packedText } from '../../scripts/staged-package.mjs'
 import { root, usePackage } from './packed.mjs'
 
 /** Bytes, and files. More means that an unwanted file slipped in. */
-const MAX_UNPACKED_SIZE = 2_205_000
+const MAX_UNPACKED_SIZE = 2_200_000
 const MAX_FILES = 390
 
 const EXPECTED = [
