@@ -8,6 +8,7 @@ import { RequestAbortedError, RequestBodyTimeoutError } from '../errors.ts'
 import { badPiece, isPiece } from '../request/body-piece.ts'
 import {
   type BodyStream,
+  cutShort,
   destroyStream,
   destroysItself,
   hasEnded,
@@ -148,7 +149,7 @@ export abstract class BodyPump implements DeadlineOwner {
     this.#stream = stream
     // Events after the end are ignored; the trailers may still be awaited.
     stream.on('end', () => {
-      if (this.#stream === stream) this.#finish(stream)
+      if (this.#stream === stream) this.#onEnd(stream)
     })
     stream.on('error', (error: Error) => {
       if (this.#stream === stream) this.#fail(error)
@@ -171,6 +172,17 @@ export abstract class BodyPump implements DeadlineOwner {
       }
     })
     stream.resume?.()
+  }
+
+  #onEnd(stream: BodyStream): void {
+    let error: Error | null
+    try {
+      error = cutShort(stream)
+    } catch (thrown) {
+      error = thrown as Error
+    }
+    if (error === null) this.#finish(stream)
+    else this.#fail(error)
   }
 
   async #iterate(source: Pieces): Promise<void> {

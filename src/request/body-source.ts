@@ -9,7 +9,7 @@ import { isUint8Array } from 'node:util/types'
 import { ownBytes } from '../base/bytes/own-bytes.ts'
 import { destroyFor, ignoreError } from '../base/error/ignore-error.ts'
 import { ignoreRejection } from '../base/loop/stray-promise.ts'
-import { InvalidArgumentError } from '../errors.ts'
+import { InvalidArgumentError, RequestAbortedError } from '../errors.ts'
 import { emitFailure, OldStream } from './old-stream.ts'
 import { ParamsBody } from './params-body.ts'
 
@@ -237,6 +237,27 @@ function endedLength(stream: BodyStream): number | null {
 export function hasEnded(stream: BodyStream): boolean {
   return stream.readableEnded === true || readableState(stream)?.endEmitted === true
 }
+
+/**
+ * Why a stream that has ended is not complete; null if nothing is known. Those of node:http2 that the peer has
+ * reset end as if they were: what has come of an upload would pass for the whole of it.
+ */
+export function cutShort(stream: object): Error | null {
+  const { aborted, rstCode, stream: own } = stream as ResettableStream
+  return aborted === true || (own?.rstCode ?? rstCode ?? NO_ERROR) !== NO_ERROR
+    ? new RequestAbortedError('Request aborted: the stream of its body was reset')
+    : null
+}
+
+/** `stream`: of an incoming request of node:http2, which is a stream as well. */
+interface ResettableStream {
+  readonly aborted?: unknown
+  readonly rstCode?: number
+  readonly stream?: { readonly rstCode?: number } | null
+}
+
+/** RFC 9113 §7. */
+const NO_ERROR = 0
 
 /** Older streams do not destroy themselves when they end. */
 export function destroysItself(stream: BodyStream): boolean {

@@ -4,11 +4,20 @@
  */
 import assert from 'node:assert/strict'
 import http from 'node:http'
+import http2, { type Http2ServerRequest } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { PassThrough, Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
-import { Agent, type BodyInput, type Dispatcher, request } from '../../src/index.ts'
-import { echo, readEcho } from '../support/exchange.ts'
+import {
+  Agent,
+  type BodyInput,
+  type Dispatcher,
+  fetch,
+  H2CClient,
+  interceptors,
+  request,
+} from '../../src/index.ts'
+import { deferred, echo, readEcho } from '../support/exchange.ts'
 import { http1Only, overEachWay, startOrigin } from '../support/wire.ts'
 
 const METHODS = ['GET', 'DELETE', 'OPTIONS', 'TRACE', 'PURGE', 'POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND']
@@ -17,6 +26,8 @@ const METHODS = ['GET', 'DELETE', 'OPTIONS', 'TRACE', 'PURGE', 'POST', 'PUT', 'P
 const CLOSING = 'HEAD'
 
 const REQUESTS = 10
+
+const HTTP1 = 'HTTP/1.1 ends the connection with the upload'
 
 const EMPTY: [name: string, make: () => BodyInput][] = [
   ['a stream that ends at once', () => Readable.from([])],
@@ -93,6 +104,83 @@ overEachWay('a gateway', (way) => {
     assert.equal(origin.sockets.length, 1)
   })
 })
+
+/** Ways to send on a request of node:http2, each until it has failed or has a response. */
+const RELAYS: Record<
+  string,
+  (target: Dispatcher, url: string, incoming: Http2ServerRequest) => Promise<unknown>
+> = {
+  'request() of the request': (target, url, body) =>
+    target.request({ origin: url, path: '/', method: 'PUT', body }),
+  'request() of its stream': (target, url, { stream }) =>
+    target.request({ origin: url, path: '/', method: 'PUT', body: stream }),
+  'request() with compress': (target, url, body) =>
+    target.compose(interceptors.compress()).request({ origin: url, path: '/', method: 'PUT', body }),
+  'fetch()': (target, url, body) => fetch(url, { method: 'PUT', body, duplex: 'half', dispatcher: target }),
+  'fetch() of its stream': (target, url, { stream }) =>
+    fetch(url, { method: 'PUT', body: stream, duplex: 'half', dispatcher: target }),
+}
+
+/** Sends a body through a gateway of node:http2, which answers when `relay` has. */
+async function upload(
+  t: TestContext,
+  relay: (incoming: Http2ServerRequest) => Promise<unknown>,
+): Promise<{ body: PassThrough; relayed: Promise<unknown>; answered: Promise<Dispatcher.ResponseData> }> {
+  const relayed = deferred<unknown>()
+  const gateway = http2.createServer((incoming, outgoing) => {
+    incoming.stream.on('error', () => {})
+    relay(incoming).then(relayed.resolve, relayed.resolve)
+    relayed.promise.then(() => outgoing.end('passed on'))
+  })
+  await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve))
+  t.after(() => gateway.close())
+  const sender = new H2CClient(`http://127.0.0.1:${(gateway.address() as AddressInfo).port}`)
+  t.after(() => sender.destroy())
+  const body = new PassThrough()
+  body.write('part')
+  const answered = sender.request({ path: '/', method: 'PUT', body })
+  answered.catch(() => {})
+  return { body, relayed: relayed.promise, answered }
+}
+
+overEachWay('a gateway over HTTP/2', (way) => {
+  for (const [name, relay] of Object.entries(RELAYS)) {
+    test(`${name}: an upload that its sender resets does not look whole`, async (t) => {
+      const arrived = deferred()
+      const origin = await startOrigin(t, way, (incoming, outgoing) => {
+        incoming.once('data', arrived.resolve)
+        incoming.on('end', () => outgoing.end('stored'))
+      })
+      const target = origin.dispatcher()
+      const { body, relayed } = await upload(t, (incoming) => relay(target, origin.url, incoming))
+      await arrived.promise
+      body.destroy(new Error('given up'))
+      assert.ok((await relayed) instanceof Error)
+    })
+  }
+})
+
+overEachWay(
+  'a gateway over HTTP/2',
+  (way) => {
+    for (const [name, relay] of Object.entries(RELAYS)) {
+      test(`${name}: nor if it was answered before`, async (t) => {
+        const code = deferred<number>()
+        const origin = await startOrigin(t, way, (incoming, outgoing) => {
+          const { stream } = incoming as unknown as Http2ServerRequest
+          incoming.once('data', () => outgoing.end('enough'))
+          stream.on('close', () => code.resolve(stream.rstCode))
+        })
+        const target = origin.dispatcher()
+        const { body, answered } = await upload(t, (incoming) => relay(target, origin.url, incoming))
+        assert.equal(await (await answered).body.text(), 'passed on')
+        body.destroy(new Error('given up'))
+        assert.equal(await code.promise, http2.constants.NGHTTP2_CANCEL)
+      })
+    }
+  },
+  { h1: HTTP1, 'h1+tls': HTTP1 },
+)
 
 overEachWay(
   'a gateway',

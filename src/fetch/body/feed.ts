@@ -8,7 +8,7 @@ import { copyBytes } from '../../base/bytes/own-bytes.ts'
 import { asBuffer } from '../../base/bytes/source-bytes.ts'
 import { ignoreError } from '../../base/error/ignore-error.ts'
 import type { BodySource } from '../../body/incoming.ts'
-import { destroyStream, isStream } from '../../request/body-source.ts'
+import { cutShort, destroyStream, isStream } from '../../request/body-source.ts'
 
 /** Supplies a body with chunks. `resume` is called repeatedly: whenever a reader waits. */
 export interface BodyFeed extends BodySource {
@@ -93,7 +93,9 @@ export class IterableFeed implements BodyFeed {
   #take({ done, value }: IteratorResult<unknown>): void {
     if (this.#state === 'over') return
     if (done) {
-      this.#end().complete()
+      const error = cutShort(this.#chunks)
+      if (error === null) this.#end().complete()
+      else this.#end().fail(error)
       return
     }
     const bytes = toBytes(value)

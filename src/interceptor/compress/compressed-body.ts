@@ -5,7 +5,7 @@
  */
 import { pipeline, Readable, type Transform } from 'node:stream'
 import { badPiece, isPiece } from '../../request/body-piece.ts'
-import { destroyBodyOf } from '../../request/body-source.ts'
+import { cutShort, destroyBodyOf } from '../../request/body-source.ts'
 import { watchBody } from '../../request/waiting-body.ts'
 
 type Pieces = Iterable<unknown> | AsyncIterable<unknown>
@@ -34,7 +34,11 @@ export class CompressedBody extends Readable {
     encoder.on('data', (chunk) => {
       if (!this.push(chunk)) encoder.pause()
     })
-    encoder.on('end', () => this.push(null))
+    encoder.on('end', () => {
+      const error = cutShort(given)
+      if (error === null) this.push(null)
+      else this.destroy(error)
+    })
     pipeline(given instanceof Readable ? given : Readable.from(given), checked, encoder, (error) => {
       if (error) this.destroy(error)
     })
