@@ -4,7 +4,7 @@
  */
 import { ignoreError } from '../base/error/ignore-error.ts'
 import { Deadline, type DeadlineOwner } from '../base/loop/deadline.ts'
-import { RequestAbortedError, RequestBodyTimeoutError } from '../errors.ts'
+import { InvalidArgumentError, RequestAbortedError, RequestBodyTimeoutError } from '../errors.ts'
 import { badPiece, isPiece } from '../request/body-piece.ts'
 import {
   type BodyStream,
@@ -23,6 +23,9 @@ import { gatherTrailers, type TrailersSource } from '../request/request-trailers
 export type PumpedSource = BodyStream | (() => Pieces)
 
 type Pieces = Iterable<unknown> | AsyncIterable<unknown>
+
+/** Streams that are being sent. A second request with one of them would get what the first leaves, as the whole. */
+const inUse = new WeakSet<BodyStream>()
 
 export abstract class BodyPump implements DeadlineOwner {
   readonly request: Request
@@ -87,6 +90,7 @@ export abstract class BodyPump implements DeadlineOwner {
   /** Nothing more is wanted. A generator cannot be interrupted; it ends at its next step. */
   stop(): void {
     this.#state = 'stopped'
+    if (this.#stream !== null) inUse.delete(this.#stream)
     this.#stream = null
     this.#deadline?.dispose()
     const iterator = this.#iterator
@@ -146,6 +150,11 @@ export abstract class BodyPump implements DeadlineOwner {
       this.#fail(stream.errored ?? new RequestAbortedError())
       return
     }
+    if (inUse.has(stream)) {
+      this.#fail(new InvalidArgumentError('the body is being sent with another request'))
+      return
+    }
+    inUse.add(stream)
     this.#stream = stream
     // Events after the end are ignored; the trailers may still be awaited.
     stream.on('end', () => {

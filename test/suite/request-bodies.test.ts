@@ -316,6 +316,26 @@ overEachWay('request bodies', (way) => {
     await aborted.promise
   })
 
+  test('a stream that is being sent cannot be the body of a second request', async (t) => {
+    const arrived = deferred()
+    const origin = await startOrigin(t, way, (request, response) => {
+      request.once('data', arrived.resolve)
+      request.on('end', () => response.end())
+    })
+    const [first, second] = [origin.dispatcher(), origin.dispatcher()]
+    const body = new PassThrough()
+    body.write('the first piece')
+    const sent = first.request({ ...POST, origin: origin.url, body })
+    sent.catch(() => {})
+    await arrived.promise
+    const failed = second.request({ ...POST, origin: origin.url, body })
+    await assert.rejects(failed, {
+      code: 'UND_ERR_INVALID_ARG',
+      message: 'the body is being sent with another request',
+    })
+    await assert.rejects(sent)
+  })
+
   test('a stream that fails while its request waits fails it', async (t) => {
     const entered = deferred()
     const release = deferred()

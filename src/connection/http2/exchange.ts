@@ -65,9 +65,10 @@ type Sending = 'held' | 'sending' | 'sent'
 type Life = 'running' | 'uploading' | 'ended'
 
 /**
- * Milliseconds that a server which has answered may take nothing of the rest of an upload. Many answer 413 and
- * no longer read. Such a stream keeps its place, and the process, and its caller has the response: a time that
- * is meant for callers who wait would be far too long.
+ * Milliseconds in which nothing of the rest of an upload may move when the response is complete. Many servers
+ * answer 413 and no longer read, and a source may wait for what its program learns from the response. Such a
+ * stream keeps its place, and the process, and its caller has the response: a time that is meant for callers who
+ * wait would be far too long.
  */
 const UPLOAD_PATIENCE = 5000
 
@@ -358,10 +359,9 @@ export class Http2Exchange
     else this.#unsent += length
   }
 
-  /** A server that neither takes the rest of an upload nor says so must not keep a stream for ever. */
+  /** A server that takes nothing, and a source that brings nothing, must not keep a stream for ever. */
   #onUploadDeadline(): void {
-    const isStuck = this.stream.queue.bytes > 0 && this.stream.queue.bytes >= this.#unsent
-    if (isStuck) this.#giveUp()
+    if (this.stream.queue.bytes >= this.#unsent) this.#giveUp()
     else this.#awaitUpload()
   }
 
