@@ -184,12 +184,7 @@ export abstract class BodyPump implements DeadlineOwner {
   }
 
   #onEnd(stream: BodyStream): void {
-    let error: Error | null
-    try {
-      error = cutShort(stream)
-    } catch (thrown) {
-      error = thrown as Error
-    }
+    const error = cutShort(stream)
     if (error === null) this.#finish(stream)
     else this.#fail(error)
   }

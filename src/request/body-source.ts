@@ -243,10 +243,14 @@ export function hasEnded(stream: BodyStream): boolean {
  * reset end as if they were: what has come of an upload would pass for the whole of it.
  */
 export function cutShort(stream: object): Error | null {
-  const { aborted, rstCode, stream: own } = stream as ResettableStream
-  return aborted === true || (own?.rstCode ?? rstCode ?? NO_ERROR) !== NO_ERROR
-    ? new RequestAbortedError('Request aborted: the stream of its body was reset')
-    : null
+  try {
+    const { aborted, rstCode, stream: own } = stream as ResettableStream
+    if (aborted !== true && (own?.rstCode ?? rstCode ?? NO_ERROR) === NO_ERROR) return null
+    return new RequestAbortedError('Request aborted: the stream of its body was reset')
+  } catch (error) {
+    // A getter of the caller's threw, at the end of a stream that runs by itself.
+    return error as Error
+  }
 }
 
 /** `stream`: of an incoming request of node:http2, which is a stream as well. */
