@@ -411,6 +411,7 @@ describe('the site on paper', () => {
     await page.open(`${home}docs/pool.html`)
     assert.equal(await page.run(backgroundIsDark), false)
     assert.deepEqual(await page.run(wide, 'pre'), [])
+    assert.deepEqual(await page.run(shown, '.skip', '.top'), [false, false])
     await shot('paper')
     await page.open(`${home}docs/performance.html`)
     assert.deepEqual(await page.run(wide, '.table'), [])
