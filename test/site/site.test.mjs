@@ -107,6 +107,19 @@ describe('the site on a desk', () => {
     assert.ok(text > top * 0.65, `${text} of ${top} px`)
   })
 
+  it('sets the lines of a program no further apart than those of the text', async () => {
+    await page.open(`${home}docs/client.html`)
+    const [space, size] = await page.run(() => {
+      const code = document.querySelector('pre code')
+      const { paddingTop, paddingBottom } = getComputedStyle(code.parentElement)
+      const height =
+        code.parentElement.clientHeight - Number.parseFloat(paddingTop) - Number.parseFloat(paddingBottom)
+      const lines = code.textContent.trim().split('\n').length
+      return [height / lines, Number.parseFloat(getComputedStyle(code).fontSize)]
+    })
+    assert.ok(space < size * 1.7, `${space} px for letters of ${size} px`)
+  })
+
   it('shows all columns of the widest figures', async () => {
     await page.open(`${home}docs/performance.html`)
     assert.deepEqual(await page.run(wide, '.figures'), [])
