@@ -41,6 +41,10 @@ const JOINT = /(?<=[\w)][./_(])(?=\w)|(?<=\p{Ll})(?=\p{Lu})/gu
 /** Shorter names stay in one piece. */
 const LONG_NAME = /[\w./()]{18,}/g
 
+/** A table with so many columns has no room for names of that length. */
+const MANY_COLUMNS = 6
+const NAME_AMONG_MANY = /[\w./()]{9,}/g
+
 /** A cell with a figure. A table of such scrolls, because its columns are there to be compared. */
 const FIGURE = /^[<≤≥]?[\d.,]+ ?(?:[%×a-zµ]+|\([\d.,–]+\))?$/
 
@@ -95,7 +99,8 @@ export function setUpMarkdown(md, { resolve, chart }) {
     const render = md.renderer.rules[rule]
     md.renderer.rules[rule] = (tokens, i, ...more) => {
       const html = render(tokens, i, ...more)
-      return tokens[i].meta?.isCell === true ? breakable(html) : html
+      const { names } = tokens[i].meta ?? {}
+      return names === undefined ? html : breakable(html, names)
     }
   }
   md.renderer.rules.table_open = (tokens, i) => {
@@ -108,9 +113,9 @@ export function setUpMarkdown(md, { resolve, chart }) {
   md.renderer.rules.table_close = () => '</table></div>\n'
 }
 
-function breakable(html) {
+function breakable(html, names) {
   return html
-    .replace(LONG_NAME, (name) => name.replace(JOINT, '<wbr>'))
+    .replace(names, (name) => name.replace(JOINT, '<wbr>'))
     .replace(RANGE, '$1 <span class="range">$2</span>')
 }
 
@@ -141,8 +146,8 @@ function arrangeTable(tokens, start) {
   const figures = compared.filter((text) => FIGURE.test(text))
   const kind = figures.length * 2 > compared.length ? 'figures' : heads.length >= 3 ? 'cards' : 'words'
   tokens[start].meta = { kind }
-  for (const child of table.flatMap(({ children }) => children ?? []))
-    child.meta = { ...child.meta, isCell: true }
+  const names = heads.length < MANY_COLUMNS ? LONG_NAME : NAME_AMONG_MANY
+  for (const child of table.flatMap(({ children }) => children ?? [])) child.meta = { ...child.meta, names }
   if (heads.every((head) => head === ''))
     for (const token of table) if (token.type === 'thead_open') token.attrSet('class', 'empty')
   if (kind !== 'cards') return

@@ -128,7 +128,14 @@ describe('the site on a desk', () => {
   it('shows all columns of tables with long names, also on a tablet', async () => {
     for (const width of [1280, 1024, 768]) {
       await page.resize(width, 900)
-      for (const path of ['SECURITY', 'docs/client', 'docs/dispatcher', 'docs/h2c-client', 'docs/redirect']) {
+      for (const path of [
+        'SECURITY',
+        'docs/client',
+        'docs/dispatcher',
+        'docs/guides/migrating',
+        'docs/h2c-client',
+        'docs/redirect',
+      ]) {
         await page.open(`${home}${path}.html`)
         assert.deepEqual(await page.run(wide, '.table:not(.figures)'), [], `${path}, ${width} px`)
       }
