@@ -366,6 +366,23 @@ describe('the site on a phone', () => {
     await page.resize(360, 740, true)
   })
 
+  it('keeps the names of the rows beside the last figures', async () => {
+    await page.open(`${home}docs/performance.html`)
+    const [name, table] = await page.run(async () => {
+      const table = document.querySelector('.figures')
+      table.scrollLeft = table.scrollWidth
+      await new Promise(requestAnimationFrame)
+      await new Promise(requestAnimationFrame)
+      return [table.querySelector('td'), table].map((element) => element.getBoundingClientRect().left)
+    })
+    assert.equal(name, table)
+    const shade = () => getComputedStyle(document.querySelector('.figures td'), '::after').opacity
+    assert.equal(await page.run(shade), '1')
+    await page.open(`${home}docs/performance.html`)
+    assert.equal(await page.run(shade), '0')
+    await shot('phone-figures')
+  })
+
   it('has the figures of a chart as a table in two lines at most', async () => {
     await page.open(`${home}docs/performance.html`)
     const most = await page.run(() => {
