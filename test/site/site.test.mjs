@@ -99,6 +99,22 @@ describe('the site on a desk', () => {
     await desktop()
   })
 
+  it('ends its bar where the columns end, also in a wide window', async () => {
+    for (const width of [1280, 1920]) {
+      await page.resize(width, 900)
+      await page.open(`${home}docs/client.html`)
+      const [name, list, theme, sections] = await page.run(() =>
+        ['.home', '#navigation', '.theme', '.contents'].map((selector) => {
+          const { left, right } = document.querySelector(selector).getBoundingClientRect()
+          return { left, right }
+        }),
+      )
+      assert.equal(name.left, list.left)
+      assert.equal(theme.right, sections.right)
+    }
+    await desktop()
+  })
+
   it('gives the source of a program the room beside it', async () => {
     await page.open(`${home}source/examples/origin.mjs.html`)
     const [text, top] = await page.run(() =>
