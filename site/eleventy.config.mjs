@@ -19,11 +19,14 @@ import {
 import { searchIndex } from './search-index.mjs'
 
 const OUT = 'site/out'
+const RECORD = /^docs\/decisions\/\d/
 
 export default function (config) {
   const documents = readDocuments()
   const sources = readSources(documents)
   const navigation = navigationOf(documents)
+  const records = documents.filter(({ output }) => RECORD.test(output))
+  const orders = [navigation.flatMap(({ items }) => items), records]
 
   config.setQuietMode(true)
   config.setUseGitIgnore(false)
@@ -36,7 +39,7 @@ export default function (config) {
   config.addFilter('belowTitle', belowTitle)
   config.addFilter('from', (target, base) => base + target)
   config.addFilter('open', (group, output) => group.items.some((item) => item.output === groupPage(output)))
-  config.addFilter('neighbours', (output) => neighboursOf(navigation, output))
+  config.addFilter('neighbours', (output) => neighboursOf(orders, output))
   config.addFilter('current', currentOf)
 
   for (const { source, output, title, text } of documents) {
@@ -114,9 +117,9 @@ function currentOf(item, output) {
   return item.output === output ? ' aria-current="page"' : ' aria-current="true"'
 }
 
-/** What comes before and after a page in the navigation, the first time that it is there. */
-function neighboursOf(navigation, output) {
-  const items = navigation.flatMap((group) => group.items)
+/** What comes before and after a page, where it is first: in the navigation, or among the records. */
+function neighboursOf(orders, output) {
+  const items = orders.find((order) => order.some((item) => item.output === output)) ?? []
   const i = items.findIndex((item) => item.output === output)
   return i === -1 ? {} : { before: items[i - 1], after: items[i + 1] }
 }

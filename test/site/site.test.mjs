@@ -115,6 +115,16 @@ describe('the site on a desk', () => {
     await desktop()
   })
 
+  it('leads from a decision record to the ones beside it', async () => {
+    await page.open(`${home}docs/decisions/002-write-in-groups.html`)
+    const names = await page.run(() =>
+      [...document.querySelectorAll('.neighbours a')].map(({ pathname }) =>
+        pathname.split('/').pop().slice(0, 3),
+      ),
+    )
+    assert.deepEqual(names, ['001', '003'])
+  })
+
   it('gives the source of a program the room beside it', async () => {
     await page.open(`${home}source/examples/origin.mjs.html`)
     const [text, top] = await page.run(() =>
