@@ -380,6 +380,20 @@ describe('the site on a phone', () => {
     await shot('phone-menu')
   })
 
+  it('has its whole bar in the window, also with letters of twice the size', async () => {
+    await page.call('Page.setFontSizes', { fontSizes: { standard: 32, fixed: 26 } })
+    await page.open(`${home}docs/client.html`)
+    const parts = await page.run(() =>
+      ['.menu', '.home', '#query', '.theme'].map((selector) => {
+        const { left, right, width } = document.querySelector(selector).getBoundingClientRect()
+        return { selector, isWhole: left >= 0 && right <= innerWidth && width > 40 }
+      }),
+    )
+    await shot('phone-large-letters')
+    await page.call('Page.setFontSizes', { fontSizes: { standard: 16, fixed: 13 } })
+    for (const { selector, isWhole } of parts) assert.ok(isWhole, selector)
+  })
+
   it('has the sections of a page folded below its title', async () => {
     await page.open(`${home}docs/errors.html`)
     assert.deepEqual(await page.run(shown, '.folded a', '.contents'), [false, false])
