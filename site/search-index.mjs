@@ -82,13 +82,15 @@ function subjectsOf(html) {
 
 /**
  * The words of a text, and with less weight their parts: `RetryAgent` is more about itself than about `retry`. A digit is a
- * word, because of HTTP/2, for which many type `http2`.
+ * word, because of HTTP/2, for which many type `http2`; and keep-alive is also `keepalive`.
  */
 function add(weights, text, weight) {
   const raise = (word, by) => {
     if (word.length > 1 || /\d/.test(word)) weights.set(word, Math.max(by, weights.get(word) ?? 0))
   }
   for (const [, digit] of text.matchAll(/\bHTTP\/(\d)/g)) raise(`http${digit}`, weight)
+  for (const [word] of text.matchAll(/\p{L}+(?:-\p{L}+)+/gu))
+    if (word.length <= MOST_LETTERS) raise(word.replaceAll('-', '').toLowerCase(), weight)
   for (const [word] of text.matchAll(/[\p{L}\p{N}_]+/gu)) {
     if (word.length > MOST_LETTERS) continue
     raise(word.toLowerCase(), weight)

@@ -246,6 +246,7 @@ describe('the search', () => {
       ['connections', 'docs/connections.html'],
       ['http/2', 'docs/guides/http2.html'],
       ['http2', 'docs/guides/http2.html'],
+      ['keepalive', 'docs/guides/keep-alive.html'],
       ['UND_ERR_SOCKET', 'docs/errors.html#und_err_socket'],
       ['keepAliveTimeoutThreshold', 'docs/client.html#time-limits'],
     ]) {
