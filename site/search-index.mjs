@@ -5,8 +5,8 @@
 // section as `section * 4 + weight`.
 
 /**
- * How much a section is about a word: in its text, a part of a name in its heading, its heading or what a row of a table is
- * about, the title of its page.
+ * How much a section is about a word: in its text, a part of a name in its heading or the title above it, its heading or what a
+ * row of a table is about, the title of its page.
  */
 const WEIGHT = { text: 0, part: 1, heading: 2, title: 3 }
 
@@ -29,6 +29,8 @@ export function searchIndex(pages) {
         sections.push([path, level === 1 ? '' : anchor, title, level === 1 ? '' : heading, text]) - 1
       const weights = new Map()
       add(weights, text, WEIGHT.text)
+      // "Options" of which class is only in the title.
+      if (!RECORD.test(path)) add(weights, title, WEIGHT.part)
       add(weights, subjects, WEIGHT.heading)
       add(weights, heading, level === 1 && !RECORD.test(path) ? WEIGHT.title : WEIGHT.heading)
       for (const [word, weight] of weights) {

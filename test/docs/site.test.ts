@@ -154,7 +154,7 @@ describe('the check of the built site', () => {
 })
 
 describe('the index of the search', () => {
-  it('has the words of each section, and what a row of a table is about as if it were a heading', () => {
+  it('has the words of each section and of the title above it, and what a row of a table is about as if it were a heading', () => {
     const page = `<nav>menu</nav><main id="content"><h1 id="pool">Pool</h1><p>many &amp; more</p>
 <h2 id="options">Options</h2><table><tr><td><code>maxSize</code></td><td>a limit</td></tr></table></main>`
     const script = site.searchIndex(new Map([['docs/pool.html', page]]))
@@ -165,7 +165,7 @@ describe('the index of the search', () => {
       ['docs/pool.html', 'options', 'Pool', 'Options', 'maxSize a limit'],
     ])
     const found = new Map(words)
-    assert.deepEqual(found.get('pool'), [3])
+    assert.deepEqual(found.get('pool'), [3, 5])
     assert.deepEqual(found.get('many'), [0])
     assert.deepEqual(found.get('maxsize'), [6])
     assert.deepEqual(found.get('size'), [5])

@@ -247,6 +247,7 @@ describe('the search', () => {
       ['http/2', 'docs/guides/http2.html'],
       ['http2', 'docs/guides/http2.html'],
       ['keepalive', 'docs/guides/keep-alive.html'],
+      ['websocket ping', 'docs/websocket.html#pingsocket-payload'],
       ['UND_ERR_SOCKET', 'docs/errors.html#und_err_socket'],
       ['keepAliveTimeoutThreshold', 'docs/client.html#time-limits'],
     ]) {
