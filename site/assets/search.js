@@ -51,20 +51,39 @@ function sectionsWith(letters) {
   return found
 }
 
-function search(text) {
+/** They say nothing about what is wanted, as in "how to set a timeout". */
+const EMPTY = new Set('a an and can do for from how i in is it my of on or t the to what why with'.split(' '))
+
+function wordsOf(text) {
   const words = text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []
-  if (words.length === 0) return []
-  const [first, ...rest] = words.map(sectionsWith)
-  const all = []
-  for (const [section, weight] of first) {
-    if (!rest.every((found) => found.has(section))) continue
-    const sum = rest.reduce((before, found) => before + found.get(section), weight)
-    all.push([section, isNamed(section, text) ? sum + EXACT : sum])
+  const full = words.filter((word) => !EMPTY.has(word))
+  return full.length > 0 ? full : words
+}
+
+/** Without its ending, a word that nothing has may be there in another form: `migrate` is, as "migrating". */
+function sectionsFor(word) {
+  const found = sectionsWith(word)
+  const stem = word.replace(/(?:ies|ing|es|ed|s|e|y)$/, '')
+  return found.size > 0 || stem.length < LEAST ? found : sectionsWith(stem)
+}
+
+/** The sections that have all of the words; if none has, those that have most of them. */
+function search(text) {
+  const words = wordsOf(text)
+  const all = new Map()
+  for (const [section, weight] of words.flatMap((word) => [...sectionsFor(word)])) {
+    const { count, sum } = all.get(section) ?? { count: 0, sum: isNamed(section, text) ? EXACT : 0 }
+    all.set(section, { count: count + 1, sum: sum + weight })
   }
-  return all
-    .sort(([a, x], [b, y]) => y - x || a - b)
-    .slice(0, MOST)
-    .map(([section]) => index.sections[section])
+  const sorted = [...all].sort(([a, x], [b, y]) => y.count - x.count || y.sum - x.sum || a - b)
+  const most = sorted[0]?.[1].count ?? 0
+  return {
+    hasAll: most === words.length,
+    sections: sorted
+      .filter(([, { count }]) => count === most)
+      .slice(0, MOST)
+      .map(([section]) => index.sections[section]),
+  }
 }
 
 /** Shorter words are one slip from too many others. */
@@ -72,10 +91,11 @@ const LEAST = 4
 
 /** What may have been meant: with the most frequent word that is one slip away in the place of each that nothing has. */
 function meantBy(text) {
-  return text.toLowerCase().replace(/[\p{L}\p{N}_]+/gu, (letters) => {
-    if (letters.length < LEAST || sectionsWith(letters).size > 0) return letters
+  return text.replace(/[\p{L}\p{N}_]+/gu, (typed) => {
+    const letters = typed.toLowerCase()
+    if (letters.length < LEAST || sectionsFor(letters).size > 0) return typed
     const near = index.words.filter(([word]) => isOneSlip(letters, word))
-    return near.sort(([, a], [, b]) => b.length - a.length)[0]?.[0] ?? letters
+    return near.sort(([, a], [, b]) => b.length - a.length)[0]?.[0] ?? typed
   })
 }
 
@@ -101,20 +121,21 @@ function show() {
   const text = query.value.trim()
   if (text === '') hide()
   else if (index !== null) {
-    const found = search(text)
-    const meant = found.length === 0 ? meantBy(text) : text
-    showSections(meant === text ? found : search(meant), text, meant)
+    const meant = meantBy(text)
+    showSections(search(meant), text, meant)
   }
 }
 
-function showSections(found, typed, text) {
+function showSections({ sections, hasAll }, typed, text) {
   results.hidden = false
   const hint = document.createElement('p')
-  if (found.length === 0) hint.textContent = `Nothing has “${typed}”`
+  if (sections.length === 0) hint.textContent = `Nothing has “${typed}”`
+  else if (!hasAll) hint.textContent = `Nothing has all of “${typed}”. These have a part of it:`
   else if (text !== typed) hint.textContent = `Nothing has “${typed}”. These have “${text}”:`
-  status.textContent = hint.textContent || (found.length === 1 ? 'One result' : `${found.length} results`)
+  status.textContent =
+    hint.textContent || (sections.length === 1 ? 'One result' : `${sections.length} results`)
   const list = document.createElement('ul')
-  for (const [path, anchor, title, heading, content] of found) {
+  for (const [path, anchor, title, heading, content] of sections) {
     const link = document.createElement('a')
     link.href = base + path + (anchor === '' ? '' : `#${anchor}`)
     const name = document.createElement('strong')
@@ -127,10 +148,10 @@ function showSections(found, typed, text) {
   results.replaceChildren(hint, list)
 }
 
-/** The text around the first of the words, which is marked. */
+/** The text around the first of the words that is in it, which is marked. */
 function excerptOf(content, text) {
-  const [letters] = text.toLowerCase().match(/[\p{L}\p{N}_]+/u) ?? ['']
-  const at = Math.max(0, content.toLowerCase().indexOf(letters))
+  const letters = wordsOf(text).find((word) => content.toLowerCase().includes(word)) ?? ''
+  const at = content.toLowerCase().indexOf(letters)
   const from = at < 60 ? 0 : content.indexOf(' ', at - 50) + 1
   const start = from > at ? at : from
   const excerpt = document.createElement('span')

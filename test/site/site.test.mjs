@@ -256,6 +256,7 @@ describe('the search', () => {
       await page.type(word)
       await page.appears('#results a')
       assert.equal(await page.run(() => document.querySelector('#results a').href), home + path)
+      assert.match(await page.run(announced), /^(?:\d+ results|One result)$/)
     }
   })
 
@@ -289,6 +290,21 @@ describe('the search', () => {
       assert.equal(await page.run(() => document.querySelector('#results a').href), home + path)
     }
     await shot('search-slip')
+  })
+
+  it('answers a question: with the words that matter, in another form, and with some if none has all', async () => {
+    for (const [typed, path] of [
+      ['how to set timeout', 'docs/guides/timeouts.html'],
+      ['migrate from axios', 'docs/guides/migrating.html#from-axios-got-ky-node-fetch-and-superagent'],
+      ['qwertyuiop retry', 'docs/retry.html'],
+    ]) {
+      await page.open(`${home}index.html`)
+      await page.run(() => document.getElementById('query').focus())
+      await page.type(typed)
+      await page.appears('#results a')
+      assert.equal(await page.run(() => document.querySelector('#results a').href), home + path)
+    }
+    assert.equal(await page.run(announced), 'Nothing has all of “qwertyuiop retry”. These have a part of it:')
   })
 
   it('says if nothing was found, and closes', async () => {
