@@ -45,8 +45,8 @@ const LONG_NAME = /[\w./()]{18,}/g
 const MANY_COLUMNS = 6
 const NAME_AMONG_MANY = /[\w./()]{9,}/g
 
-/** A cell with a figure. A table of such scrolls, because its columns are there to be compared. */
-const FIGURE = /^[<≤≥]?[\d.,]+ ?(?:[%×a-zµ]+|\([\d.,–]+\))?$/
+/** A cell with a figure, or two: "0.5 / 1.2". A table of such scrolls, because its columns are there to be compared. */
+const FIGURE = /^[<≤≥]?[\d.,]+(?: \/ [\d.,]+)? ?(?:[%×a-zµ]+|\([\d.,–]+\))?$/
 
 export function highlight(code, language) {
   const name = LANGUAGES[language]

@@ -151,6 +151,23 @@ describe('the site on a desk', () => {
     assert.deepEqual(await page.run(wide, '.figures'), [])
   })
 
+  it('breaks no pair of figures', async () => {
+    await page.resize(1280, 900)
+    await page.open(`${home}docs/performance.html`)
+    const lines = await page.run(() =>
+      [...document.querySelectorAll('td')]
+        .filter(({ textContent }) => /^[\d.]+ \/ [\d.]+$/.test(textContent))
+        .map((cell) => {
+          const range = document.createRange()
+          range.selectNodeContents(cell)
+          return range.getClientRects().length
+        }),
+    )
+    assert.ok(lines.length > 10)
+    assert.equal(Math.max(...lines), 1)
+    await desktop()
+  })
+
   it('shows all columns of tables with long names, also on a tablet', async () => {
     for (const width of [1280, 1024, 768]) {
       await page.resize(width, 900)
