@@ -148,9 +148,10 @@ function showSections({ sections, hasAll }, typed, text) {
   results.replaceChildren(hint, list)
 }
 
-/** The text around the first of the words that is in it, which is marked. */
+/** The text around the longest of the words that are in it, which is marked: it says more than "set". */
 function excerptOf(content, text) {
-  const letters = wordsOf(text).find((word) => content.toLowerCase().includes(word)) ?? ''
+  const words = wordsOf(text).sort((a, b) => b.length - a.length)
+  const letters = words.find((word) => content.toLowerCase().includes(word)) ?? ''
   const at = content.toLowerCase().indexOf(letters)
   const from = at < 60 ? 0 : content.indexOf(' ', at - 50) + 1
   const start = from > at ? at : from

@@ -314,16 +314,21 @@ describe('the search', () => {
   })
 
   it('answers a question: with the words that matter, in another form, and with some if none has all', async () => {
-    for (const [typed, path] of [
-      ['how to set timeout', 'docs/guides/timeouts.html'],
-      ['migrate from axios', 'docs/guides/migrating.html#from-axios-got-ky-node-fetch-and-superagent'],
-      ['qwertyuiop retry', 'docs/retry.html'],
+    for (const [typed, path, marked] of [
+      ['how to set timeout', 'docs/guides/timeouts.html', 'Timeout'],
+      [
+        'migrate from axios',
+        'docs/guides/migrating.html#from-axios-got-ky-node-fetch-and-superagent',
+        'axios',
+      ],
+      ['qwertyuiop retry', 'docs/retry.html', 'retry'],
     ]) {
       await page.open(`${home}index.html`)
       await page.run(() => document.getElementById('query').focus())
       await page.type(typed)
       await page.appears('#results a')
       assert.equal(await page.run(() => document.querySelector('#results a').href), home + path)
+      assert.equal(await page.run(() => document.querySelector('mark').textContent), marked)
     }
     assert.equal(await page.run(announced), 'Nothing has all of “qwertyuiop retry”. These have a part of it:')
   })
