@@ -1,6 +1,5 @@
 /** The recommended order of interceptors: for each pair, what it gains and what the other order does. */
 import assert from 'node:assert/strict'
-import type http from 'node:http'
 import { describe, it, type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import {
@@ -15,6 +14,7 @@ import {
 } from '../../src/index.ts'
 import { ScriptedDispatcher } from '../api/scripted-dispatcher.ts'
 import { failure } from '../support/exchange.ts'
+import { loseConnection } from '../support/lose-connection.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { type Listener, startOrigin, type Wire, wireOptions } from '../support/wire.ts'
 import { steadyClock } from './retry-support.ts'
@@ -78,14 +78,6 @@ const redirecting: Listener = (request, response) => {
   else response.writeHead(200, FRESH).end('target')
 }
 
-/** Ends the connection. */
-function lose(request: http.IncomingMessage): void {
-  const { session } = (request as unknown as { stream?: { session?: { destroy(): void } } }).stream ?? {}
-  // Node.js 20 may crash if a session ends while it hands out a stream.
-  if (session) setImmediate(() => session.destroy())
-  else request.socket.destroy()
-}
-
 /** Sends half of the content, and the rest when it is asked for. */
 function breaking(content: Buffer, fields: Record<string, string>): Listener {
   return (request, response) => {
@@ -101,7 +93,9 @@ function breaking(content: Buffer, fields: Record<string, string>): Listener {
     })
     if (range !== undefined) response.end(content.subarray(first))
     else {
-      response.write(content.subarray(0, content.length / 2), () => setImmediate(() => lose(request)))
+      response.write(content.subarray(0, content.length / 2), () =>
+        setImmediate(() => loseConnection(request)),
+      )
     }
   }
 }

@@ -18,6 +18,7 @@ import {
 } from '../../src/index.ts'
 import { ScriptedDispatcher } from '../api/scripted-dispatcher.ts'
 import { contentOf, echo, failure, readEcho } from '../support/exchange.ts'
+import { loseConnection } from '../support/lose-connection.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { refusingPort } from '../support/refusing-port.ts'
 import { type Listener, overEachWire, startOrigin } from '../support/wire.ts'
@@ -36,14 +37,6 @@ function failing(times: number, fail: Listener): { listener: Listener; requests:
   return { listener, requests }
 }
 
-/** Ends the connection without an answer. */
-const lose: Listener = (request) => {
-  const { session } = (request as unknown as { stream?: { session?: { destroy(): void } } }).stream ?? {}
-  // Node.js 20 may crash if a session ends while it hands out a stream.
-  if (session) setImmediate(() => session.destroy())
-  else request.socket.destroy()
-}
-
 const unavailable: Listener = (request, response) => {
   request.resume()
   response.writeHead(503, { 'retry-after': '0' })
@@ -52,7 +45,7 @@ const unavailable: Listener = (request, response) => {
 
 overEachWire('interceptors.retry', (wire) => {
   test('a lost connection: GET is sent again, POST is not', async (t) => {
-    const { listener, requests } = failing(2, lose)
+    const { listener, requests } = failing(2, loseConnection)
     const origin = await startOrigin(t, wire, listener)
     const client = origin.client().compose(interceptors.retry(QUICK))
     assert.equal((await readEcho(await client.request({ path: '/', method: 'GET' }))).method, 'GET')
@@ -110,9 +103,9 @@ overEachWire('interceptors.retry', (wire) => {
       ],
     ]
     for (const [body, expected] of bodies) {
-      const { listener, requests } = failing(1, (request, response) => {
+      const { listener, requests } = failing(1, (request) => {
         contentOf(request).then(
-          () => lose(request, response),
+          () => loseConnection(request),
           () => {},
         )
       })
@@ -136,9 +129,9 @@ overEachWire('interceptors.retry', (wire) => {
         },
       })
     for (const make of [generate, web, () => Readable.from(['x'])]) {
-      const { listener, requests } = failing(1, (request, response) => {
+      const { listener, requests } = failing(1, (request) => {
         contentOf(request).then(
-          () => lose(request, response),
+          () => loseConnection(request),
           () => {},
         )
       })
@@ -186,7 +179,7 @@ overEachWire('interceptors.retry', (wire) => {
       if (ranges.length === 3) response.end(whole.subarray(first))
       else
         response.write(whole.subarray(first, first + 30_000), () =>
-          setImmediate(() => lose(request, response)),
+          setImmediate(() => loseConnection(request)),
         )
     })
     const client = origin.client().compose(interceptors.retry(QUICK))
@@ -219,7 +212,7 @@ overEachWire('interceptors.retry', (wire) => {
     const origin = await startOrigin(t, wire, (request, response) => {
       requests++
       response.writeHead(200, { 'content-encoding': 'gzip', etag: '"a"', 'content-length': packed.length })
-      response.write(packed.subarray(0, 50_000), () => setImmediate(() => lose(request, response)))
+      response.write(packed.subarray(0, 50_000), () => setImmediate(() => loseConnection(request)))
     })
     const client = origin.client().compose(interceptors.decompress(), interceptors.retry(QUICK))
     const { body } = await client.request({ path: '/', method: 'GET' })
@@ -242,7 +235,7 @@ overEachWire('interceptors.retry', (wire) => {
   })
 
   test('an abort in the wait rejects at once', async (t) => {
-    const origin = await startOrigin(t, wire, lose)
+    const origin = await startOrigin(t, wire, loseConnection)
     const client = origin.client().compose(interceptors.retry({ minTimeout: 30_000 }))
     const aborter = new AbortController()
     const request = failure(client.request({ path: '/', method: 'GET', signal: aborter.signal }))

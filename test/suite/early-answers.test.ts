@@ -7,9 +7,8 @@ import { PassThrough, Readable } from 'node:stream'
 import { test } from 'node:test'
 import { type Dispatcher, fetch } from '../../src/index.ts'
 import { deferred } from '../support/exchange.ts'
-import { overEachWay, startOrigin } from '../support/wire.ts'
+import { http2Only, overEachWay, startOrigin } from '../support/wire.ts'
 
-const HTTP1 = 'HTTP/1.1 ends the connection instead'
 const PIECE = Buffer.alloc(50_000, 'x')
 const PIECES = 100
 
@@ -155,5 +154,5 @@ overEachWay(
       await dispatcher.close()
     })
   },
-  { h1: HTTP1, 'h1+tls': HTTP1 },
+  http2Only('HTTP/1.1 ends the connection instead'),
 )

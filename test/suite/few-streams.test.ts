@@ -8,9 +8,8 @@ import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { Agent, Client, type Dispatcher, H2CClient, interceptors, Pool } from '../../src/index.ts'
 import { authority, localhost } from '../support/certificates.ts'
-import { overEachWay, type Way } from '../support/wire.ts'
+import { http2Only, overEachWay, type Way } from '../support/wire.ts'
 
-const HTTP1 = 'HTTP/2 only'
 const { NGHTTP2_NO_ERROR, NGHTTP2_ENHANCE_YOUR_CALM } = http2.constants
 
 interface Origin {
@@ -218,5 +217,5 @@ overEachWay(
       })
     }
   },
-  { h1: HTTP1, 'h1+tls': HTTP1 },
+  http2Only('HTTP/2 only'),
 )

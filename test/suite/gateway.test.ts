@@ -18,7 +18,7 @@ import {
   request,
 } from '../../src/index.ts'
 import { deferred, echo, readEcho } from '../support/exchange.ts'
-import { http1Only, overEachWay, startOrigin } from '../support/wire.ts'
+import { http1Only, http2Only, overEachWay, startOrigin } from '../support/wire.ts'
 
 const METHODS = ['GET', 'DELETE', 'OPTIONS', 'TRACE', 'PURGE', 'POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND']
 
@@ -26,8 +26,6 @@ const METHODS = ['GET', 'DELETE', 'OPTIONS', 'TRACE', 'PURGE', 'POST', 'PUT', 'P
 const CLOSING = 'HEAD'
 
 const REQUESTS = 10
-
-const HTTP1 = 'HTTP/1.1 ends the connection with the upload'
 
 const EMPTY: [name: string, make: () => BodyInput][] = [
   ['a stream that ends at once', () => Readable.from([])],
@@ -179,7 +177,7 @@ overEachWay(
       })
     }
   },
-  { h1: HTTP1, 'h1+tls': HTTP1 },
+  http2Only('HTTP/1.1 ends the connection with the upload'),
 )
 
 overEachWay(

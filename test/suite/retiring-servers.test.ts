@@ -9,9 +9,7 @@ import { type TestContext, test } from 'node:test'
 import { Client, type Dispatcher, errors, H2CClient, Pool } from '../../src/index.ts'
 import { authority, localhost } from '../support/certificates.ts'
 import { startH2Pair } from '../support/h2-server.ts'
-import { overEachWire, type Wire } from '../support/wire.ts'
-
-const HTTP1 = 'HTTP/2 only'
+import { http2Only, overEachWire, type Wire } from '../support/wire.ts'
 
 /** The record of a server. */
 interface Origin {
@@ -198,5 +196,5 @@ overEachWire(
       assert.equal(refused, 40)
     })
   },
-  { h1: HTTP1, 'h1+tls': HTTP1 },
+  http2Only('HTTP/2 only'),
 )

@@ -83,6 +83,11 @@ export function http1Only(reason: string): SkippedWires {
   return { 'h2+tls': reason, h2c: reason }
 }
 
+/** Leaves out the wires with HTTP/1.1. */
+export function http2Only(reason: string): SkippedWires {
+  return { h1: reason, 'h1+tls': reason }
+}
+
 /** Options with which a dispatcher reaches the test origins of this wire. */
 export function wireOptions(wire: Wire): ClientOptions {
   return { ...(wire.secure ? { connect: { ca: authority } } : null), useH2c: wire.name === 'h2c' }
