@@ -1,6 +1,6 @@
-// Gives the published code shorter names, and its layout. The names of functions and classes of the library stay: `name` is one of them, and a
-// stack trace shows it. Only names that no user can see become shorter: local variables, for bundlers private members, and
-// all names of the command.
+// Gives the published code shorter names, and its layout. The names of functions and classes of the library stay: `name`
+// is one of them, and a stack trace shows it. Only names that no user can see become shorter: local variables, for
+// bundlers private members, and all names of the command.
 import { minify } from '@swc/core'
 import { transform } from 'esbuild'
 import { esbuildMarks } from './esbuild-marks.mjs'

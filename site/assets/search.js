@@ -54,8 +54,10 @@ function sectionsWith(letters) {
 /** They say nothing about what is wanted, as in "how to set a timeout". */
 const EMPTY = new Set('a an and can do for from how i in is it my of on or t the to what why with'.split(' '))
 
+const WORD = /[\p{L}\p{N}_]+/gu
+
 function wordsOf(text) {
-  const words = text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []
+  const words = text.toLowerCase().match(WORD) ?? []
   const full = words.filter((word) => !EMPTY.has(word))
   return full.length > 0 ? full : words
 }
@@ -91,7 +93,7 @@ const LEAST = 4
 
 /** What may have been meant: with the most frequent word that is one slip away in the place of each that nothing has. */
 function meantBy(text) {
-  return text.replace(/[\p{L}\p{N}_]+/gu, (typed) => {
+  return text.replace(WORD, (typed) => {
     const letters = typed.toLowerCase()
     if (letters.length < LEAST || sectionsFor(letters).size > 0) return typed
     const near = index.words.filter(([word]) => isOneSlip(letters, word))
